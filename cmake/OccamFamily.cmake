@@ -1,0 +1,24 @@
+# occam_family(TARGET FAMILY TYPE HEADER NAME...): the one list of a family (models, networks, verbs, ...).
+# A name `x` in the list compiles `x.cpp` and calls the function `register_x(TYPE&)` that it defines, through
+# a generated `register_FAMILY(TYPE&)`. (Self-registering statics vanish when a static library is linked.)
+function(occam_family target family type header)
+  set(declarations "")
+  set(calls "")
+  foreach(name IN LISTS ARGN)
+    target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+    string(APPEND declarations "void register_${name}(${type}&);\n")
+    string(APPEND calls "  register_${name}(registry);\n")
+  endforeach()
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/register_${family}.cpp)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
+"// Generated from the list in CMakeLists.txt; do not edit.
+#include \"${header}\"
+
+namespace occam {
+${declarations}
+void register_${family}(${type}& registry) {
+${calls}}
+}  // namespace occam
+")
+  target_sources(${target} PRIVATE ${generated})
+endfunction()
