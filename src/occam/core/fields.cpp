@@ -112,7 +112,7 @@ std::string Field::value() const {
   return json().dump();
 }
 
-void Field::set(std::string_view text) {
+void Field::parse(std::string_view text) {
   std::visit(Overload{[&](bool* value) {
                         if (text != "true" && text != "false") refuse(*this, text);
                         *value = text == "true";

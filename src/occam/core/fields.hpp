@@ -41,7 +41,7 @@ struct Field {
   std::string expected() const;       // "an integer, at least 1"
   std::string value() const;          // the present value as text, as TOML would write it
   nlohmann::json json() const;        // the present value
-  void set(std::string_view text);    // parse and check; throws Error(usage) that names the field
+  void parse(std::string_view text);  // parse and check; throws Error(usage) that names the field
   void set(const nlohmann::json& v);  // the same from JSON (a TOML value arrives this way too)
   void check() const;                 // the present value against the limits
 };

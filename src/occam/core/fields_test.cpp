@@ -25,11 +25,11 @@ Fields fields(Options& o) {
 TEST(Fields, ReadsEveryTypeFromText) {
   Options o;
   Fields list = fields(o);
-  list[0].set("12");
-  list[1].set("1");
-  list[2].set("slow");
-  list[3].set("true");
-  list[4].set("8, 16,32");
+  list[0].parse("12");
+  list[1].parse("1");
+  list[2].parse("slow");
+  list[3].parse("true");
+  list[4].parse("8, 16,32");
   EXPECT_EQ(o.count, 12);
   EXPECT_EQ(o.rate, 1.0);
   EXPECT_EQ(o.mode, "slow");
@@ -45,7 +45,7 @@ TEST(Fields, RefusesBadValuesWithWhatWasExpected) {
            {0, "0"}, {0, "-3"}, {0, "2.5"}, {0, ""}, {0, "99999999999999999999"}, {1, "0"}, {1, "nan"}, {1, "1.5"},
            {2, "medium"}, {3, "yes"}, {4, "1,,2"}, {4, "0"}}) {
     try {
-      list[index].set(text);
+      list[index].parse(text);
       ADD_FAILURE() << "accepted '" << text << "' for " << list[index].name;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
