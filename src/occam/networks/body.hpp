@@ -1,0 +1,91 @@
+// A body turns data sets of any size into one feature vector each: (ragged observations) -> (sets, features).
+// Architectures (set, sequence, ...) are bodies; what follows them (post layers, summary, heads) is the same
+// for all and lives in network.hpp. A body owns no weights: it knows where its own lie in the flat vectors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "occam/core/fields.hpp"
+#include "occam/core/registry.hpp"
+#include "occam/nn/dense.hpp"
+
+namespace occam {
+
+// What a body is built from.
+template <class T>
+struct BodyPlan {
+  ParameterLayout& layout;
+  PackedLayout<T>& packed;
+  std::int64_t channels;  // D
+  bool log_n;             // whether log N is an input
+  T sum_scale;            // factor that gives sums over observations the size of means
+};
+
+template <class T>
+class Body {
+ public:
+  virtual ~Body() = default;
+
+  virtual std::int64_t features() const = 0;
+  // The smallest data set it can take.
+  virtual std::int64_t shortest() const { return 1; }
+  // How many observations, and how many data sets, a thread should carry through the body at a time.
+  virtual std::int64_t bundle_rows() const = 0;
+  virtual std::int64_t bundle_sets() const = 0;
+
+  // Packing of the weights, as independent tasks.
+  virtual std::int64_t pack_tasks() const = 0;
+  virtual void pack(std::int64_t task, const T* weights, T* packed) const = 0;
+
+  // x: standardised, rows unpadded. f_n (sets): standardised log N. Returns features (sets, features) and
+  // leaves in the workspace, behind `tape`, what backward needs.
+  virtual Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
+                            void*& tape) const = 0;
+  // d_features is overwritten; weight gradients are added to `gradient`.
+  virtual void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
+                        Workspace& workspace) const = 0;
+};
+
+struct Architecture {
+  std::string help;
+  std::function<nlohmann::json(const nlohmann::json& given)> resolve;  // all options, defaults filled in
+  std::function<std::string()> markdown;                               // table of its options
+  std::function<std::unique_ptr<Body<float>>(const nlohmann::json&, BodyPlan<float>&)> make_f32;
+  std::function<std::unique_ptr<Body<double>>(const nlohmann::json&, BodyPlan<double>&)> make_f64;
+};
+
+// Describes an architecture whose class template is Type<T>(const Options&, BodyPlan<T>&).
+template <template <class> class Type, class Options>
+Architecture make_architecture(std::string help) {
+  const auto read = [](const nlohmann::json& given) {
+    Options options;
+    set_fields(fields(options), given, "network");
+    return options;
+  };
+  return {std::move(help),
+          [read](const nlohmann::json& given) {
+            Options options = read(given);
+            return fields_json(fields(options));
+          },
+          [] {
+            Options options;
+            return fields_markdown(fields(options));
+          },
+          [read](const nlohmann::json& given, BodyPlan<float>& plan) -> std::unique_ptr<Body<float>> {
+            return std::make_unique<Type<float>>(read(given), plan);
+          },
+          [read](const nlohmann::json& given, BodyPlan<double>& plan) -> std::unique_ptr<Body<double>> {
+            return std::make_unique<Type<double>>(read(given), plan);
+          }};
+}
+
+// Every architecture listed in CMakeLists.txt.
+const Registry<Architecture>& architectures();
+void register_networks(Registry<Architecture>& registry);  // generated
+
+}  // namespace occam

@@ -1,0 +1,173 @@
+// Sequence network for ordered observations: an LSTM (many to one) beside a stack of convolutions over time
+// with mean or max over what they leave; either may be left out. Output: [last hidden state, pooled channels,
+// log N]. Source: Radev et al. 2020, appendix A; the authors' code pools with max over time. Difference: log
+// N as an input.
+#include <algorithm>
+#include <optional>
+
+#include "occam/core/error.hpp"
+#include "occam/networks/body.hpp"
+#include "occam/nn/conv1d.hpp"
+#include "occam/nn/lstm.hpp"
+#include "occam/nn/pool.hpp"
+
+namespace occam {
+namespace {
+
+struct SequenceOptions {
+  std::int64_t lstm = 64;
+  std::vector<std::int64_t> filters = {64, 64};
+  std::vector<std::int64_t> kernels = {5, 3};
+  std::vector<std::int64_t> strides = {2, 2};
+  std::string pooling = "max";
+};
+
+Fields fields(SequenceOptions& o) {
+  return {field("lstm", o.lstm, "hidden units of the LSTM (0: none)").at_least(0).at_most(8192),
+          field("filters", o.filters, "channels of each convolution (empty: none)").at_least(1).at_most(8192),
+          field("kernels", o.kernels, "window of each convolution").at_least(1).at_most(1024),
+          field("strides", o.strides, "stride of each convolution").at_least(1).at_most(1024),
+          field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"})};
+}
+
+void check(const SequenceOptions& o) {
+  if (o.filters.size() != o.kernels.size() || o.filters.size() != o.strides.size()) {
+    throw Error(
+        ErrorKind::bad_config,
+        "network: filters, kernels and strides must have one entry per convolution (they have {}, {}, {})",
+        o.filters.size(), o.kernels.size(), o.strides.size());
+  }
+  if (o.filters.size() > 32) {
+    throw Error(ErrorKind::bad_config, "network: at most 32 convolutions, not {}", o.filters.size());
+  }
+  if (o.lstm == 0 && o.filters.empty()) {
+    throw Error(ErrorKind::bad_config, "network: a sequence network needs an LSTM or convolutions");
+  }
+}
+
+template <class T>
+class SequenceBody final : public Body<T> {
+ public:
+  SequenceBody(const SequenceOptions& o, BodyPlan<T>& plan)
+      : pooling_(o.pooling == "max" ? Pooling::max : Pooling::mean), log_n_(plan.log_n) {
+    check(o);
+    if (o.lstm > 0) lstm_.emplace(plan.layout, plan.packed, "lstm", plan.channels, o.lstm);
+    std::int64_t in = plan.channels;
+    std::int64_t in_stride = plan.channels;
+    for (std::size_t i = 0; i < o.filters.size(); ++i) {
+      convolutions_.emplace_back(plan.layout, plan.packed, "conv" + std::to_string(i), in, in_stride,
+                                 o.filters[i], o.kernels[i], o.strides[i], Activation::elu);
+      in = o.filters[i];
+      in_stride = padded<T>(in);
+    }
+    channels_ = convolutions_.empty() ? 0 : in;
+    features_ = o.lstm + channels_ + (log_n_ ? 1 : 0);
+    // The rows a stack of windows needs, from the last one back.
+    for (auto layer = convolutions_.rbegin(); layer != convolutions_.rend(); ++layer) {
+      shortest_ = (shortest_ - 1) * layer->stride() + layer->kernel();
+    }
+  }
+
+  std::int64_t features() const override { return features_; }
+  std::int64_t shortest() const override { return shortest_; }
+  // The LSTM multiplies one row per series at each step, so it wants many series, however long.
+  std::int64_t bundle_rows() const override { return lstm_ ? std::int64_t{1} << 20 : 4096; }
+  std::int64_t bundle_sets() const override { return 16; }
+
+  std::int64_t pack_tasks() const override {
+    return static_cast<std::int64_t>(convolutions_.size()) + (lstm_ ? 1 : 0);
+  }
+  void pack(std::int64_t task, const T* weights, T* packed) const override {
+    if (task < static_cast<std::int64_t>(convolutions_.size())) {
+      convolutions_[task].pack(weights, packed);
+    } else {
+      lstm_->pack(weights, packed);
+    }
+  }
+
+  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
+                    void*& tape) const override {
+    Tape& kept = *workspace.make<Tape>();
+    tape = &kept;
+    const Matrix<T> features = workspace.matrix<T>(x.sets, features_);
+    std::int64_t at = 0;
+    if (lstm_) {
+      kept.lstm = lstm_->forward(packed, x, workspace);
+      copy_columns<T>(kept.lstm->out, features.columns_from(0, lstm_->units()));
+      at = lstm_->units();
+    }
+    if (!convolutions_.empty()) {
+      kept.layers = workspace.take<Ragged<T>>(layers());
+      Ragged<const T> input = x;
+      for (std::int64_t i = 0; i < layers(); ++i) {
+        kept.layers[i] = convolutions_[i].forward(packed, input, workspace);
+        input = as_const(kept.layers[i]);
+      }
+      kept.largest = workspace.take<std::int32_t>(x.sets * channels_);
+      kept.pooled = workspace.matrix<T>(x.sets, channels_);
+      pool<T>(pooling_, T{1}, input, {}, kept.pooled, kept.largest);
+      copy_columns<T>(kept.pooled, features.columns_from(at, channels_));
+      at += channels_;
+    }
+    for (std::int64_t set = 0; log_n_ && set < x.sets; ++set) features.row(set)[at] = f_n[set];
+    return features;
+  }
+
+  void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
+                Workspace& workspace) const override {
+    Tape& kept = *static_cast<Tape*>(tape);
+    std::int64_t at = 0;
+    if (lstm_) {
+      const Workspace::Scope scope(workspace);
+      const Matrix<T> d_h = workspace.matrix<T>(x.sets, lstm_->units());
+      copy_columns<T>(d_features.columns_from(0, lstm_->units()), d_h);
+      lstm_->backward(packed, x, *kept.lstm, d_h, {}, gradient, workspace);
+      at = lstm_->units();
+    }
+    if (convolutions_.empty()) return;
+    const Workspace::Scope scope(workspace);
+    const Matrix<T> d_pooled = workspace.matrix<T>(x.sets, channels_);
+    copy_columns<T>(d_features.columns_from(at, channels_), d_pooled);
+    const Ragged<const T> last = as_const(kept.layers[layers() - 1]);
+    Matrix<T> d = workspace.matrix<T>(last.x.rows, channels_);
+    pool_back<T>(pooling_, T{1}, last, {}, kept.pooled, kept.largest, d_pooled, d);
+    for (std::int64_t i = layers() - 1; i >= 0; --i) {
+      const Ragged<const T> input = i == 0 ? x : as_const(kept.layers[i - 1]);
+      const Matrix<T> below = i == 0 ? Matrix<T>{} : workspace.matrix<T>(input.x.rows, input.x.columns);
+      convolutions_[i].backward(packed, input, as_const(kept.layers[i]), d, below, gradient);
+      d = below;
+    }
+  }
+
+ private:
+  struct Tape {
+    typename Lstm<T>::Tape* lstm;
+    Ragged<T>* layers;
+    std::int32_t* largest;
+    Matrix<T> pooled;
+  };
+
+  static Ragged<const T> as_const(const Ragged<T>& r) { return {r.x, r.offsets, r.sets}; }
+
+  template <class U>
+  static void copy_columns(Matrix<const U> from, Matrix<U> to) {
+    for (std::int64_t r = 0; r < to.rows; ++r) std::copy_n(from.row(r), to.columns, to.row(r));
+  }
+
+  std::int64_t layers() const { return static_cast<std::int64_t>(convolutions_.size()); }
+
+  Pooling pooling_;
+  bool log_n_;
+  std::optional<Lstm<T>> lstm_;
+  std::vector<Conv1d<T>> convolutions_;
+  std::int64_t channels_ = 0, features_ = 0, shortest_ = 1;
+};
+
+}  // namespace
+
+void register_sequence(Registry<Architecture>& registry) {
+  registry.add("sequence",
+               make_architecture<SequenceBody, SequenceOptions>("for ordered observations (time series)"));
+}
+
+}  // namespace occam

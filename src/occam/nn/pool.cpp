@@ -1,0 +1,116 @@
+#include "occam/nn/pool.hpp"
+
+#include <algorithm>
+
+#include "occam/nn/kernels.hpp"
+
+namespace occam {
+namespace {
+
+template <class T>
+void add_rows(Matrix<const T> x, T* sum) {
+  std::fill_n(sum, x.columns, T{0});
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const T* row = x.row(r);
+    for (std::int64_t c = 0; c < x.columns; ++c) sum[c] += row[c];
+  }
+}
+
+template <class T>
+void scale_row(const T* from, T factor, std::int64_t columns, T* to) {
+  for (std::int64_t c = 0; c < columns; ++c) to[c] = factor * from[c];
+}
+
+template <class T>
+void largest_rows(Matrix<const T> x, T* out, std::int32_t* largest) {
+  std::copy_n(x.row(0), x.columns, out);
+  std::fill_n(largest, x.columns, 0);
+  for (std::int64_t r = 1; r < x.rows; ++r) {
+    const T* row = x.row(r);
+    for (std::int64_t c = 0; c < x.columns; ++c) {
+      if (row[c] > out[c]) {
+        out[c] = row[c];
+        largest[c] = static_cast<std::int32_t>(r);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void pool(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> scores, Matrix<T> out,
+          std::int32_t* largest) {
+  const std::int64_t h = e.x.columns;
+  for (std::int64_t set = 0; set < e.sets; ++set) {
+    const std::int64_t n = e.size(set);
+    const Matrix<const T> x = e.x.rows_from(e.offsets[set], n);
+    T* y = out.row(set);
+    switch (pooling) {
+      case Pooling::mean:
+        add_rows(x, y);
+        scale_row(y, T{1} / static_cast<T>(n), h, y);
+        break;
+      case Pooling::sum:
+        add_rows(x, y);
+        scale_row(y, sum_scale, h, y);
+        break;
+      case Pooling::mean_sum:
+        add_rows(x, y);
+        scale_row(y, sum_scale, h, y + h);
+        scale_row(y, T{1} / static_cast<T>(n), h, y);
+        break;
+      case Pooling::max:
+        largest_rows(x, y, largest + set * h);
+        break;
+      case Pooling::attention:
+        kernels<T>().attend(scores.row(e.offsets[set]), scores.stride, x.data, x.stride, n, h, y);
+        break;
+    }
+  }
+}
+
+template <class T>
+void pool_back(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> weights, Matrix<const T> out,
+               const std::int32_t* largest, Matrix<const T> d_out, Matrix<T> d_e) {
+  const std::int64_t h = e.x.columns;
+  for (std::int64_t set = 0; set < e.sets; ++set) {
+    const std::int64_t first = e.offsets[set];
+    const std::int64_t n = e.size(set);
+    const T* dy = d_out.row(set);
+    const T mean_scale = T{1} / static_cast<T>(n);
+    if (pooling == Pooling::attention) {
+      kernels<T>().attend_back(weights.row(first), weights.stride, e.x.row(first), e.x.stride, out.row(set),
+                               dy, d_e.row(first), d_e.stride, n, h);
+      continue;
+    }
+    for (std::int64_t r = first; r < first + n; ++r) {
+      T* dx = d_e.row(r);
+      switch (pooling) {
+        case Pooling::mean:
+          scale_row(dy, mean_scale, h, dx);
+          break;
+        case Pooling::sum:
+          scale_row(dy, sum_scale, h, dx);
+          break;
+        case Pooling::mean_sum:
+          for (std::int64_t c = 0; c < h; ++c) dx[c] = mean_scale * dy[c] + sum_scale * dy[h + c];
+          break;
+        case Pooling::max:
+          for (std::int64_t c = 0; c < h; ++c) dx[c] = largest[set * h + c] == r - first ? dy[c] : T{0};
+          break;
+        case Pooling::attention:
+          break;
+      }
+    }
+  }
+}
+
+template void pool(Pooling, float, Ragged<const float>, Matrix<float>, Matrix<float>, std::int32_t*);
+template void pool(Pooling, double, Ragged<const double>, Matrix<double>, Matrix<double>, std::int32_t*);
+template void pool_back(Pooling, float, Ragged<const float>, Matrix<float>, Matrix<const float>,
+                        const std::int32_t*, Matrix<const float>, Matrix<float>);
+template void pool_back(Pooling, double, Ragged<const double>, Matrix<double>, Matrix<const double>,
+                        const std::int32_t*, Matrix<const double>, Matrix<double>);
+
+}  // namespace occam

@@ -1,0 +1,37 @@
+// Pooling over the observations of each data set: (sum N, h) -> (sets, h), or (sets, 2h) for mean and sum.
+// A sum is multiplied by a constant (one over a typical N), so that it has the size of a mean.
+// Attention: softmax over the observations, separately for every feature, of scores (sum N, h); weighted sum.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "occam/nn/matrix.hpp"
+
+namespace occam {
+
+enum class Pooling { mean, sum, mean_sum, max, attention };
+
+inline const std::vector<std::string>& pooling_names() {
+  static const std::vector<std::string> names = {"mean", "sum", "mean+sum", "max", "attention"};
+  return names;
+}
+
+// Columns of the result for h features.
+constexpr std::int64_t pooled_columns(Pooling pooling, std::int64_t h) {
+  return pooling == Pooling::mean_sum ? 2 * h : h;
+}
+
+// out (sets, at least pooled_columns). Attention turns the scores into weights; max notes in `largest`
+// (sets, h) which row it took. Other poolings ignore both.
+template <class T>
+void pool(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> scores, Matrix<T> out,
+          std::int32_t* largest);
+
+// Gradients of e (set) and, for attention, of the scores (in place of the weights).
+template <class T>
+void pool_back(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> weights, Matrix<const T> out,
+               const std::int32_t* largest, Matrix<const T> d_out, Matrix<T> d_e);
+
+}  // namespace occam

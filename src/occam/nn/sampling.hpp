@@ -1,0 +1,28 @@
+// Random layers for the rival methods: dropout and the Gaussian sampling layer of variational classifiers.
+// The random numbers come from a stream the caller names, so a pass can be repeated.
+#pragma once
+
+#include "occam/core/rng.hpp"
+#include "occam/nn/matrix.hpp"
+
+namespace occam {
+
+// Each element is kept with probability 1 - rate and then divided by it, else set to zero; `mask` gets the
+// factors.
+template <class T>
+void dropout(double rate, Rng& rng, Matrix<T> x, Matrix<T> mask);
+
+// dx *= mask.
+template <class T>
+void dropout_back(Matrix<const T> mask, Matrix<T> dx);
+
+// z = mu + exp(log_var / 2) eps.
+template <class T>
+void gaussian_sample(Matrix<const T> mu, Matrix<const T> log_var, Matrix<const T> eps, Matrix<T> z);
+
+// d_mu = dz, d_log_var = dz eps exp(log_var / 2) / 2.
+template <class T>
+void gaussian_sample_back(Matrix<const T> log_var, Matrix<const T> eps, Matrix<const T> dz, Matrix<T> d_mu,
+                          Matrix<T> d_log_var);
+
+}  // namespace occam

@@ -1,0 +1,30 @@
+// Learning rate as a function of the step, from 0 to total - 1: a linear warm-up, then constant, an
+// exponential staircase rate0 * decay^floor(step / decay_steps), or half a cosine down to a fraction of
+// rate0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace occam {
+
+enum class ScheduleKind { constant, staircase, cosine };
+
+inline const std::vector<std::string>& schedule_names() {
+  static const std::vector<std::string> names = {"constant", "staircase", "cosine"};
+  return names;
+}
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::cosine;
+  double rate = 1e-3;
+  std::int64_t warmup = 0;
+  double decay = 0.95;              // staircase: factor
+  std::int64_t decay_steps = 1000;  // staircase: every so many steps
+  double floor = 0.01;              // cosine: fraction of the rate that is left at the end
+
+  double at(std::int64_t step, std::int64_t total) const;
+};
+
+}  // namespace occam
