@@ -1,0 +1,101 @@
+// Family: one simulation program with named parameters and columns. A model is a family with a prior (or a
+// fixed value) for each of its parameters. Families are const once made and safe to call from many threads.
+//
+//   x_i ~ Bernoulli(theta), i = 1..n    ->    simulate({theta}, n, rng, out), out (n, 1)
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "occam/core/fields.hpp"
+#include "occam/core/rng.hpp"
+#include "occam/simulate/batch.hpp"
+#include "occam/simulate/prior.hpp"
+
+namespace occam {
+
+// One column of the data.
+struct Column {
+  std::string name;         // as in a csv header: "rt"
+  std::string description;  // with its unit: "response time [s]"
+
+  bool operator==(const Column&) const = default;
+};
+
+// One parameter of a family: what it means, the values it may take, and its prior where a model names none.
+struct Parameter {
+  std::string name;
+  std::string description;  // with its unit
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+  Prior prior;              // default
+  bool lower_open = false;  // lower itself is not a legal value (a scale of 0)
+  bool upper_open = false;
+
+  // Throws Error(bad_config) unless every value of `candidate` is legal.
+  void check(const Prior& candidate) const;
+};
+
+// One data set asked of Family::simulate_many.
+struct SimulationRequest {
+  std::span<const double> theta;  // (P) in the order of parameters()
+  std::int64_t n = 0;             // size asked for
+  Rng* rng = nullptr;             // the data set's own stream
+  std::span<float> out;           // (max_rows(n), D)
+  std::int64_t rows = 0;          // answer: rows written, 0 when the draw gave no usable data
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+
+  virtual std::string name() const = 0;         // as in problem files: "bernoulli"
+  virtual std::string description() const = 0;  // one line
+  virtual std::vector<Column> columns() const = 0;
+  virtual std::vector<Parameter> parameters() const = 0;
+  // Whether the order of the rows carries information (a time series) or not (exchangeable observations).
+  virtual bool ordered() const { return false; }
+
+  // Constants of the simulation such as a time step, bound to this object: the loader sets them from a
+  // problem file, then calls configure() once, which checks them together and computes what follows from
+  // them.
+  virtual Fields settings() { return {}; }
+  virtual void configure() {}
+  // Present settings as one JSON object.
+  nlohmann::json settings_json() const;
+
+  // Rows that simulate() writes at most for size n.
+  virtual std::int64_t max_rows(std::int64_t n) const { return n; }
+
+  // Simulates one data set of size n with parameters theta (P) into out (max_rows(n), D), row-major. Returns
+  // the rows written, or 0 when these parameters gave no usable data: the caller counts that and draws again.
+  // Everything random comes from rng; nothing outside `out` is written; nothing is printed.
+  virtual std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
+                                std::span<float> out) const = 0;
+
+  // The same for many data sets of any sizes, for families that step several at once (SIMD, a worker
+  // process). What it writes for one request must not depend on the others. By default one after the other.
+  virtual void simulate_many(std::span<SimulationRequest> requests) const;
+
+  // The exact log marginal likelihood of the data under the given priors (P), in nats, or nothing where it is
+  // not known. Whether it is known depends on the priors alone; an empty data set (n = 0) has log evidence 0.
+  // Data that no parameter can produce have -infinity; data that make no sense (a coin showing 0.3) are an
+  // Error(bad_data).
+  virtual std::optional<double> log_evidence(std::span<const Prior> priors, DataView data) const;
+
+ protected:
+  Family() = default;
+};
+
+}  // namespace occam

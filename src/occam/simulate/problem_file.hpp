@@ -1,0 +1,31 @@
+// Problem files (TOML). Priors are text (see prior.hpp), plain numbers are fixed values:
+//
+//   name = "coins"
+//   n = "uniform(1, 100)"          # observations in a data set
+//   [model.flat]                   # the order of these tables is the order of the models
+//   family = "bernoulli"           # or once at the top, for all models
+//   theta = "beta(1, 1)"
+//
+// docs/problem-files.md lists every key.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "occam/simulate/problem.hpp"
+
+namespace occam {
+
+// A built-in name, `name:variant`, or the path of a file that ends in .toml. Throws Error(usage) on an
+// unknown name (the nearest is suggested), Error(no_input) on a missing file, Error(bad_config) as
+// read_problem.
+Problem load_problem(std::string_view name_or_path);
+
+// Reads a problem from the text of a file; `path` is for messages. Every error is Error(bad_config) and opens
+// with path:line:column.
+Problem read_problem(std::string_view toml, const std::string& path);
+
+// Any problem as such a file, ready to edit. Reading it gives a problem with the same fingerprint.
+std::string problem_toml(const Problem& problem);
+
+}  // namespace occam

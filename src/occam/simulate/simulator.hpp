@@ -1,0 +1,81 @@
+// Simulator: Problem + seed + purpose + batch number -> Batch, over threads. Data set b of batch k is item
+// k * B + b; its model, N, parameters and data come from the stream (seed, purpose, item) alone, so a batch
+// is the same bits on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "occam/core/rng.hpp"
+#include "occam/parallel/thread_pool.hpp"
+#include "occam/simulate/batch.hpp"
+#include "occam/simulate/problem.hpp"
+
+namespace occam {
+
+struct SimulatorOptions {
+  std::int64_t batch = 64;            // B
+  std::optional<std::int64_t> model;  // data from this model only; N and the stream stay what they were
+  std::optional<std::int64_t> n;      // this N instead of the problem's distribution
+  std::int64_t group = 8;             // data sets a task simulates together
+  std::int64_t max_failures = 1000;   // draws in a row without usable data before the simulation gives up
+};
+
+class Simulator {
+ public:
+  // Throws Error(usage) on options out of range.
+  Simulator(Problem problem, std::uint64_t seed, Purpose purpose, SimulatorOptions options = {});
+
+  const Problem& problem() const { return problem_; }
+  const SimulatorOptions& options() const { return options_; }
+  std::uint64_t seed() const { return seed_; }
+  Purpose purpose() const { return purpose_; }
+
+  // Simulates batch number `batch_number` into `out`, whose memory is reused. A model that gives no usable
+  // data in max_failures draws in a row is an Error(bad_data) that names it, N and the last parameters; fewer
+  // are counted in out.failed_draws(). A draw counts as failed when the family says so or a value is not
+  // finite; parameters are then drawn again, model and N are kept.
+  void simulate(std::int64_t batch_number, ThreadPool& pool, Batch& out);
+  Batch simulate(std::int64_t batch_number, ThreadPool& pool);
+  // The same for data sets first..first+count-1 whatever the batch, such as the last few of a file.
+  void simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out);
+
+  // The same as independent tasks inside a loop of the caller's: prepare, then run_task(0..task_count()-1) in
+  // any order and from any threads, then finish. `out` must not be read in between.
+  void prepare(std::int64_t batch_number, Batch& out);
+  void prepare_range(std::int64_t first, std::int64_t count, Batch& out);
+  std::int64_t task_count() const { return static_cast<std::int64_t>(tasks_.size()); }
+  void run_task(std::int64_t task);
+  void finish();
+
+ private:
+  struct Task {
+    std::int64_t begin;  // into order_
+    std::int64_t end;
+  };
+  std::int64_t draw_size(Rng& rng, std::int64_t item) const;
+  void cut_into_tasks();
+  void draw_parameters(std::int64_t b);
+  bool accept(std::int64_t b, const SimulationRequest& request);
+
+  Problem problem_;
+  std::uint64_t seed_;
+  Purpose purpose_;
+  SimulatorOptions options_;
+  std::vector<std::int64_t> family_of_model_;  // (J) models that share a family object can share a task
+
+  // The batch in preparation; b runs over its data sets.
+  Batch* out_ = nullptr;
+  std::vector<Rng> rngs_;                    // (B)
+  std::vector<std::int64_t> theta_offsets_;  // (B) into thetas_
+  std::vector<double> thetas_;               // all parameters of each data set, fixed ones included
+  std::vector<std::int64_t> rows_;           // (B) rows written
+  std::vector<std::int64_t> failures_;       // (B)
+  std::vector<std::int64_t> order_;          // (B) data sets by family, then by falling N
+  std::vector<SimulationRequest> requests_;  // (B) in that order
+  std::vector<Task> tasks_;
+};
+
+}  // namespace occam
