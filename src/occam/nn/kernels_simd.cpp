@@ -2,20 +2,20 @@
 //
 // One micro-kernel computes a block of c in registers: MR rows by NV vectors. Forward products read b from
 // panels of NV vectors (contiguous along k); weight gradients c += a^T b read both operands as they lie.
-#include "occam/core/simd.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "occam/nn/kernels_simd.cpp"
-// clang-format off: Highway needs this order
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-// clang-format on
-
 #include <algorithm>
 #include <cstdint>
 
+#include "occam/core/simd.hpp"
 #include "occam/nn/kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "occam/nn/kernels_simd.cpp"
+// Highway needs this order.
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace occam {

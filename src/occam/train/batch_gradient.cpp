@@ -1,0 +1,137 @@
+#include "occam/train/batch_gradient.hpp"
+
+#include <algorithm>
+
+#include "occam/nn/adam.hpp"
+#include "occam/nn/denormals.hpp"
+
+namespace occam {
+namespace {
+
+// More groups spread over more cores but cost memory and one more addition of all gradients each.
+std::int64_t group_count(std::int64_t bundles, std::int64_t sets) {
+  return std::min(bundles, std::max<std::int64_t>(8, sets / 8));
+}
+
+}  // namespace
+
+void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows,
+                     std::int64_t most_sets) {
+  first_.assign(1, 0);
+  for (std::int64_t set = 1; set < sets; ++set) {
+    const std::int64_t begin = first_.back();
+    if (set - begin >= most_sets || offsets[set + 1] - offsets[begin] > most_rows) first_.push_back(set);
+  }
+  if (sets > 0) first_.push_back(sets);
+}
+
+Ragged<const float> sub_batch(Ragged<const float> batch, std::int64_t first, std::int64_t count,
+                              std::int64_t* offsets) {
+  const std::int64_t begin = batch.offsets[first];
+  for (std::int64_t i = 0; i <= count; ++i) offsets[i] = batch.offsets[first + i] - begin;
+  return {batch.x.rows_from(begin, offsets[count]), offsets, count};
+}
+
+template <class T>
+BatchGradient<T>::BatchGradient(const Network<T>& network, ThreadPool& pool)
+    : network_(network),
+      pool_(pool),
+      workspaces_(static_cast<std::size_t>(pool.threads())),
+      packed_(static_cast<std::size_t>(network.packed_size())),
+      gradient_(static_cast<std::size_t>(network.weight_count())) {}
+
+template <class T>
+void BatchGradient<T>::pack(const T* weights) {
+  pool_.for_each(network_.pack_tasks(),
+                 [&](std::int64_t task, int) { network_.pack(task, weights, packed_.data()); });
+}
+
+template <class T>
+void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLoss<T>& loss, double scale,
+                           const SideTasks& side) {
+  network_.check(batch);
+  pack(weights);
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets());
+  const std::int64_t groups = group_count(plan_.size(), batch.sets);
+  while (static_cast<std::int64_t>(group_sums_.size()) < groups) {
+    group_sums_.emplace_back(static_cast<std::size_t>(network_.weight_count()));
+  }
+  const auto run_group = [&](std::int64_t group, int worker) {
+    const FlushDenormals flush;
+    std::vector<T>& sum = group_sums_[static_cast<std::size_t>(group)];
+    std::fill(sum.begin(), sum.end(), T{0});
+    Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];
+    const std::int64_t last = plan_.size() * (group + 1) / groups;
+    for (std::int64_t bundle = plan_.size() * group / groups; bundle < last; ++bundle) {
+      workspace.reset();
+      const std::int64_t first = plan_.first(bundle);
+      const std::int64_t count = plan_.first(bundle + 1) - first;
+      const Ragged<const float> data =
+          sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
+      auto& tape = *network_.forward(packed_.data(), data, workspace);
+      const Matrix<T> d_models = workspace.matrix<T>(count, tape.models.columns);
+      const Matrix<T> d_parameters =
+          tape.parameters.data == nullptr ? Matrix<T>{} : workspace.matrix<T>(count, tape.parameters.columns);
+      loss.bundle(first, tape, d_models, d_parameters);
+      network_.backward(packed_.data(), tape, d_models, d_parameters, sum.data(), workspace);
+    }
+  };
+  // Side tasks last: they fill the gaps that groups of unequal size leave.
+  pool_.for_each(groups + side.count, [&](std::int64_t item, int worker) {
+    if (item < groups) {
+      run_group(item, worker);
+    } else {
+      side.run(item - groups);
+    }
+  });
+  reduce(groups, scale);
+}
+
+template <class T>
+void BatchGradient<T>::reduce(std::int64_t groups, double scale) {
+  const std::int64_t size = network_.weight_count();
+  const std::int64_t chunks = (size + Adam<T>::kChunk - 1) / Adam<T>::kChunk;
+  chunk_norms_.resize(static_cast<std::size_t>(chunks));
+  const T factor = static_cast<T>(scale);
+  pool_.for_each(chunks, [&](std::int64_t chunk, int) {
+    const std::int64_t first = chunk * Adam<T>::kChunk;
+    const std::int64_t count = std::min(Adam<T>::kChunk, size - first);
+    T* __restrict out = gradient_.data() + first;
+    std::copy_n(group_sums_[0].data() + first, count, out);
+    for (std::int64_t group = 1; group < groups; ++group) {
+      const T* in = group_sums_[static_cast<std::size_t>(group)].data() + first;
+      for (std::int64_t i = 0; i < count; ++i) out[i] += in[i];
+    }
+    double norm = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i] *= factor;
+      norm += static_cast<double>(out[i]) * static_cast<double>(out[i]);
+    }
+    chunk_norms_[static_cast<std::size_t>(chunk)] = norm;
+  });
+  squared_norm_ = 0;
+  for (const double norm : chunk_norms_) squared_norm_ += norm;
+}
+
+template <class T>
+void BatchGradient<T>::forward(
+    const T* weights, Ragged<const float> batch,
+    const std::function<void(std::int64_t first, const typename Network<T>::Tape&)>& visit) {
+  network_.check(batch);
+  pack(weights);
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets());
+  pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
+    const FlushDenormals flush;
+    Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];
+    workspace.reset();
+    const std::int64_t first = plan_.first(bundle);
+    const std::int64_t count = plan_.first(bundle + 1) - first;
+    const Ragged<const float> data = sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
+    visit(first, *network_.forward(packed_.data(), data, workspace));
+  });
+}
+
+template class BatchGradient<float>;
+template class BatchGradient<double>;
+
+}  // namespace occam

@@ -1,0 +1,80 @@
+// The gradient of a loss over one batch, on all threads. Data sets are cut into bundles that fit a core's
+// cache; a thread carries a bundle through the whole network and back, with no barrier between layers.
+// Bundles are summed within fixed groups and groups in a fixed order, so that 1, 2 or 7 threads give the same
+// bits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "occam/networks/network.hpp"
+#include "occam/parallel/thread_pool.hpp"
+
+namespace occam {
+
+// The loss of the data sets of one bundle: first .. first + tape.x.sets - 1 of the batch. Reads the outputs
+// on the tape, sets the gradients of both heads (d_parameters has null data without that head). Called from
+// any thread.
+template <class T>
+class BundleLoss {
+ public:
+  virtual ~BundleLoss() = default;
+  virtual void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
+                      Matrix<T> d_parameters) = 0;
+};
+
+// Consecutive data sets, cut so that a bundle holds at most `rows` observations (unless one data set alone
+// has more) and `sets` data sets. Depends on the sizes alone.
+class BundlePlan {
+ public:
+  void cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows, std::int64_t most_sets);
+  std::int64_t size() const { return static_cast<std::int64_t>(first_.size()) - 1; }
+  std::int64_t first(std::int64_t bundle) const { return first_[static_cast<std::size_t>(bundle)]; }
+
+ private:
+  std::vector<std::int64_t> first_ = {0};
+};
+
+// Data sets first .. first + count - 1 of a batch, as a batch of their own. `offsets` (count + 1) is filled
+// in.
+Ragged<const float> sub_batch(Ragged<const float> batch, std::int64_t first, std::int64_t count,
+                              std::int64_t* offsets);
+
+// Work that has nothing to do with the gradient but can use the same threads: the next batch's simulation.
+struct SideTasks {
+  std::int64_t count = 0;
+  std::function<void(std::int64_t)> run;
+};
+
+template <class T>
+class BatchGradient {
+ public:
+  BatchGradient(const Network<T>& network, ThreadPool& pool);
+
+  // Fills gradient() with the sum over the batch, times `scale`. Fails as Network::check does.
+  void run(const T* weights, Ragged<const float> batch, BundleLoss<T>& loss, double scale,
+           const SideTasks& side = {});
+  // Outputs only: calls visit(first, tape) for every bundle, from any thread.
+  void forward(const T* weights, Ragged<const float> batch,
+               const std::function<void(std::int64_t first, const typename Network<T>::Tape&)>& visit);
+
+  const std::vector<T>& gradient() const { return gradient_; }
+  double squared_norm() const { return squared_norm_; }
+
+ private:
+  void pack(const T* weights);
+  void reduce(std::int64_t groups, double scale);
+
+  const Network<T>& network_;
+  ThreadPool& pool_;
+  BundlePlan plan_;
+  std::vector<Workspace> workspaces_;  // one per thread
+  std::vector<T> packed_;
+  std::vector<std::vector<T>> group_sums_;  // one gradient per group
+  std::vector<T> gradient_;
+  std::vector<double> chunk_norms_;
+  double squared_norm_ = 0;
+};
+
+}  // namespace occam
