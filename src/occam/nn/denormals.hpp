@@ -1,5 +1,5 @@
-// While a FlushDenormals lives, this thread treats numbers too small for the normal format as zero. Gradients that
-// fade over a long series end there, and arithmetic with such numbers is up to a hundred times slower.
+// While a FlushDenormals lives, this thread treats numbers too small for the normal format as zero. Gradients
+// that fade over a long series end there, and arithmetic with such numbers is up to a hundred times slower.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,12 @@ class FlushDenormals {
  private:
 #if defined(__x86_64__)
   static constexpr std::uint64_t kFlush = 0x8040;  // flush to zero, denormals are zero
-  static std::uint64_t control() { return _mm_getcsr(); }
-  static void set_control(std::uint64_t value) { _mm_setcsr(static_cast<unsigned>(value)); }
+  static std::uint64_t control() {
+    return _mm_getcsr();
+  }
+  static void set_control(std::uint64_t value) {
+    _mm_setcsr(static_cast<unsigned>(value));
+  }
 #elif defined(__aarch64__)
   static constexpr std::uint64_t kFlush = std::uint64_t{1} << 24;  // FPCR.FZ
   static std::uint64_t control() {
@@ -29,10 +33,14 @@ class FlushDenormals {
     asm volatile("mrs %0, fpcr" : "=r"(value));
     return value;
   }
-  static void set_control(std::uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value)); }
+  static void set_control(std::uint64_t value) {
+    asm volatile("msr fpcr, %0" : : "r"(value));
+  }
 #else
   static constexpr std::uint64_t kFlush = 0;
-  static std::uint64_t control() { return 0; }
+  static std::uint64_t control() {
+    return 0;
+  }
   static void set_control(std::uint64_t) {}
 #endif
 

@@ -7,8 +7,13 @@ namespace occam {
 template <class T>
 Dense<T>::Dense(ParameterLayout& layout, PackedLayout<T>& packed, const std::string& name, std::int64_t in,
                 std::int64_t out, Activation activation)
-    : Dense(packed, layout.add(name + ".weight", {in, out}, Init::glorot),
-            layout.add(name + ".bias", {out}, Init::zeros), in, out, activation) {}
+    // Braces: evaluated from left to right, so that the weight comes before the bias.
+    : Dense{packed,
+            layout.add(name + ".weight", {in, out}, Init::glorot),
+            layout.add(name + ".bias", {out}, Init::zeros),
+            in,
+            out,
+            activation} {}
 
 template <class T>
 Dense<T>::Dense(PackedLayout<T>& packed, std::int64_t weight, std::int64_t bias, std::int64_t in,

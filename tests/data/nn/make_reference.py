@@ -209,7 +209,7 @@ def save_network(case, network, n, **constants):
     channels = len(network.input_mean)
     network.input_mean.copy_(0.3 * normal(channels))
     network.input_scale.copy_(0.5 + torch.rand(channels))
-    x = normal(int(n.sum()), channels)
+    x = normal(int(n.sum()), channels).float().double()  # the engine takes float input: no rounding of ours
     summary = network.summarise(network.pooled(x, n))
     y = network(x, n)
     dy = normal(*y.shape)

@@ -1,0 +1,354 @@
+// What every registered architecture promises, and the published ones against PyTorch.
+#include <cstdlib>
+#include <new>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "occam/networks/network.hpp"
+#include "occam/nn/pool.hpp"
+#include "occam/nn/reference.hpp"
+#include "occam/train/batch_gradient.hpp"
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+using testing_support::Reference;
+
+// ---- a batch of ragged data sets, and small networks of every kind
+// -------------------------------------------
+
+struct Data {
+  std::vector<float> x;
+  std::vector<std::int64_t> offsets = {0};
+  std::int64_t channels;
+
+  Data(std::vector<std::int64_t> sizes, std::int64_t columns, std::uint64_t seed) : channels(columns) {
+    Rng rng(seed, Purpose::test, 0);
+    for (const std::int64_t n : sizes) offsets.push_back(offsets.back() + n);
+    x.resize(offsets.back() * channels);
+    for (float& value : x) value = static_cast<float>(rng.normal());
+  }
+  Ragged<const float> view() const {
+    return {{x.data(), offsets.back(), channels, channels},
+            offsets.data(),
+            static_cast<std::int64_t>(offsets.size()) - 1};
+  }
+};
+
+NetworkConfig small(const json& options) {
+  NetworkConfig config;
+  config.channels = 2;
+  config.models = 3;
+  config.parameters = 2;
+  config.standardisation = {{0.1, -0.2}, {1.5, 0.7}, 2.0, 0.8, 8.0};
+  json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 5}};
+  table.update(options);
+  config.set_options(table, "test");
+  return config;
+}
+
+std::vector<json> set_options() {
+  std::vector<json> all;
+  for (const std::string& pooling : pooling_names()) {
+    all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"equiv_width", 5}, {"pooling", pooling}});
+  }
+  all.push_back(
+      {{"architecture", "set"}, {"modules", 0}, {"inv_width", 17}, {"log_n", false}, {"post_layers", 0}});
+  all.push_back(
+      {{"architecture", "set"}, {"modules", 1}, {"equiv_layers", 1}, {"inv_layers", 1}, {"summary", 0}});
+  return all;
+}
+
+std::vector<json> all_options() {
+  std::vector<json> all = set_options();
+  const json conv = {{"filters", {4, 3}}, {"kernels", {3, 2}}, {"strides", {1, 2}}};
+  for (const char* pooling : {"mean", "max"}) {
+    json both = {{"architecture", "sequence"}, {"lstm", 5}, {"pooling", pooling}};
+    both.update(conv);
+    all.push_back(both);
+  }
+  json only_conv = {{"architecture", "sequence"}, {"lstm", 0}};
+  only_conv.update(conv);
+  all.push_back(only_conv);
+  all.push_back({{"architecture", "sequence"},
+                 {"lstm", 18},
+                 {"filters", json::array()},
+                 {"kernels", json::array()},
+                 {"strides", json::array()}});
+  return all;
+}
+
+const std::vector<std::int64_t> kSizes = {9, 4, 12, 7, 4};
+
+template <class T>
+std::vector<T> initial(const Network<T>& network, std::uint64_t seed = 1) {
+  std::vector<T> weights(network.weight_count());
+  network.layout().template initialise<T>(weights, seed, 0);
+  Rng rng(seed, Purpose::weights, 99);  // biases too: nothing may hide behind zeros
+  for (T& weight : weights) weight += static_cast<T>(0.1 * rng.normal());
+  return weights;
+}
+
+template <class T>
+std::vector<T> outputs(const Network<T>& network, const std::vector<T>& weights, Ragged<const float> data) {
+  network.check(data);
+  std::vector<T> packed(network.packed_size());
+  network.pack_all(weights.data(), packed.data());
+  Workspace workspace;
+  const auto& tape = *network.forward(packed.data(), data, workspace);
+  std::vector<T> result;
+  for (std::int64_t b = 0; b < data.sets; ++b) {
+    result.insert(result.end(), tape.models.row(b), tape.models.row(b) + tape.models.columns);
+    result.insert(result.end(), tape.parameters.row(b), tape.parameters.row(b) + tape.parameters.columns);
+  }
+  return result;
+}
+
+// Linear in the outputs, with fixed random coefficients: its gradient exercises every path.
+template <class T>
+struct FixedLoss : BundleLoss<T> {
+  std::vector<T> coefficients;  // (sets, J + P)
+  std::int64_t width;
+  FixedLoss(std::int64_t sets, std::int64_t columns) : coefficients(sets * columns), width(columns) {
+    Rng rng(4, Purpose::test, 1);
+    for (T& c : coefficients) c = static_cast<T>(rng.normal());
+  }
+  void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
+              Matrix<T> d_parameters) override {
+    for (std::int64_t b = 0; b < tape.models.rows; ++b) {
+      const T* c = coefficients.data() + (first + b) * width;
+      std::copy_n(c, d_models.columns, d_models.row(b));
+      std::copy_n(c + d_models.columns, d_parameters.columns, d_parameters.row(b));
+    }
+  }
+};
+
+TEST(Networks, EveryArchitectureIsCovered) {
+  for (const std::string& name : architectures().names()) {
+    const auto all = all_options();
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const json& o) { return o["architecture"] == name; }))
+        << name;
+  }
+}
+
+TEST(Networks, GradientsEqualCentralDifferences) {
+  const Data data(kSizes, 2, 1);
+  for (const json& options : all_options()) {
+    const Network<double> network(small(options));
+    std::vector<double> weights = initial(network);
+    ThreadPool pool(2);
+    BatchGradient<double> gradient(network, pool);
+    FixedLoss<double> loss(5, 5);
+    gradient.run(weights.data(), data.view(), loss, 1.0);
+    const auto value = [&] {
+      const std::vector<double> y = outputs(network, weights, data.view());
+      return std::inner_product(y.begin(), y.end(), loss.coefficients.begin(), 0.0);
+    };
+    // Max-pooling has kinks; a fifth of all weights, spread evenly, is plenty.
+    for (std::size_t i = 0; i < weights.size(); i += 5) {
+      const double h = 1e-5;
+      const double before = weights[i];
+      weights[i] = before + h;
+      const double up = value();
+      weights[i] = before - h;
+      const double down = value();
+      weights[i] = before;
+      const double expected = (up - down) / (2 * h);
+      ASSERT_NEAR(gradient.gradient()[i], expected, 1e-6 * (1 + std::abs(expected)))
+          << options << " weight " << i;
+    }
+  }
+}
+
+TEST(Networks, OrderOfObservationsIsIrrelevantForSets) {
+  Data data(kSizes, 2, 2);
+  for (const json& options : set_options()) {
+    const Network<double> network(small(options));
+    const std::vector<double> weights = initial(network);
+    const std::vector<double> before = outputs(network, weights, data.view());
+    Data reversed = data;
+    for (std::size_t b = 0; b + 1 < data.offsets.size(); ++b) {
+      for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
+        const std::int64_t mirror = data.offsets[b] + data.offsets[b + 1] - 1 - r;
+        std::copy_n(data.x.data() + 2 * r, 2, reversed.x.data() + 2 * mirror);
+      }
+    }
+    const std::vector<double> after = outputs(network, weights, reversed.view());
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(before[i], after[i], 1e-11) << options;
+  }
+}
+
+TEST(Networks, ABatchEqualsItsDataSetsOneByOne) {
+  const Data data(kSizes, 2, 3);
+  for (const json& options : all_options()) {
+    const Network<double> network(small(options));
+    const std::vector<double> weights = initial(network);
+    const std::vector<double> together = outputs(network, weights, data.view());
+    for (std::int64_t b = 0; b < 5; ++b) {
+      std::int64_t offsets[2];
+      const std::vector<double> alone = outputs(network, weights, sub_batch(data.view(), b, 1, offsets));
+      for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(alone[i], together[b * 5 + i], 1e-12) << options;
+    }
+  }
+}
+
+TEST(Networks, FloatFollowsDouble) {
+  const Data data(kSizes, 2, 5);
+  for (const json& options : all_options()) {
+    const Network<double> exact(small(options));
+    const Network<float> quick(small(options));
+    const std::vector<double> weights = initial(exact);
+    const std::vector<double> a = outputs(exact, weights, data.view());
+    const std::vector<float> b = outputs(quick, {weights.begin(), weights.end()}, data.view());
+    for (std::size_t i = 0; i < a.size(); ++i)
+      EXPECT_NEAR(a[i], b[i], 1e-4 * (1 + std::abs(a[i]))) << options;
+  }
+}
+
+TEST(NetworksThreaded, GradientBitsDoNotDependOnThreads) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < 70; ++i) sizes.push_back(4 + (i * 37) % 90);
+  const Data data(sizes, 2, 6);
+  for (const json& options : all_options()) {
+    const Network<float> network(small(options));
+    const std::vector<float> weights = initial(network);
+    std::vector<std::vector<float>> results;
+    for (const int threads : {1, 2, 7}) {
+      ThreadPool pool(threads);
+      BatchGradient<float> gradient(network, pool);
+      FixedLoss<float> loss(70, 5);
+      gradient.run(weights.data(), data.view(), loss, 1.0 / 70);
+      results.push_back(gradient.gradient());
+    }
+    EXPECT_EQ(results[0], results[1]) << options;
+    EXPECT_EQ(results[0], results[2]) << options;
+  }
+}
+
+TEST(Networks, ConfigRoundTrips) {
+  for (const json& options : all_options()) {
+    const Network<float> network(small(options));
+    const NetworkConfig again = NetworkConfig::from_json(json::parse(network.config().json().dump()));
+    EXPECT_EQ(again.json(), network.config().json());
+    EXPECT_EQ(Network<float>(again).weight_count(), network.weight_count());
+  }
+}
+
+TEST(Networks, RefuseBadInput) {
+  const Network<float> network(small({{"architecture", "set"}}));
+  const auto message = [&](const Network<float>& net, Ragged<const float> data) -> std::string {
+    try {
+      net.check(data);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_data);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(network, Data({3, 1}, 2, 1).view()), "");
+  EXPECT_EQ(message(network, Data({3, 0, 2}, 2, 1).view()), "data set 1 has no observations");
+  EXPECT_EQ(message(network, Data({3}, 3, 1).view()), "the data have 3 columns, the network expects 2");
+  Data broken({3}, 2, 1);
+  broken.x[3] = std::nanf("");
+  EXPECT_EQ(message(network, broken.view()), "observation 1, column 1: nan is not a finite number");
+  const Network<float> sequence(small(all_options()[7]));
+  EXPECT_EQ(sequence.shortest(), 4);
+  EXPECT_EQ(message(sequence, Data({5, 3}, 2, 1).view()),
+            "data set 1 has 3 observations, the network needs at least 4");
+}
+
+TEST(Networks, RefuseBadOptions) {
+  for (const json& options : std::vector<json>{{{"architecture", "sett"}},
+                                               {{"inv_widht", 3}},
+                                               {{"inv_width", 0}},
+                                               {{"inv_width", 1e12}},
+                                               {{"inv_width", "wide"}},
+                                               {{"pooling", "median"}},
+                                               {{"post_layers", 10000}},
+                                               {{"architecture", "sequence"}, {"filters", {3}}},
+                                               {{"architecture", "sequence"},
+                                                {"lstm", 0},
+                                                {"filters", json::array()},
+                                                {"kernels", json::array()},
+                                                {"strides", json::array()}}}) {
+    try {
+      const Network<float> network(small(options));
+      ADD_FAILURE() << options;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_config) << options << " " << error.what();
+    }
+  }
+}
+
+// ---- PyTorch
+// --------------------------------------------------------------------------------------------------
+
+template <class T>
+void expect_pytorch(const std::string& name, const json& options) {
+  Reference<T> ref(name);
+  NetworkConfig config;
+  config.channels = 2;
+  config.models = 3;
+  config.standardisation = {ref.values("input_mean"), ref.values("input_scale"), 0, 1, 1};
+  if (ref.has("log_n_mean")) config.standardisation.log_n_mean = ref.number("log_n_mean");
+  if (ref.has("log_n_scale")) config.standardisation.log_n_scale = ref.number("log_n_scale");
+  if (ref.has("sum_scale")) config.standardisation.typical_n = 1 / ref.number("sum_scale");
+  json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}};
+  table.update(options);
+  config.set_options(table, name);
+  const Network<T> network(config);
+  std::vector<T> weights(network.weight_count()), gradient(network.weight_count()),
+      packed(network.packed_size());
+  for (const Tensor& tensor : network.layout().tensors()) {
+    EXPECT_EQ(tensor.shape, ref.shape(tensor.name)) << tensor.name;
+    const std::vector<T> part = ref.flat(tensor.name);
+    std::copy(part.begin(), part.end(), weights.begin() + tensor.offset);
+  }
+  network.pack_all(weights.data(), packed.data());
+  const std::vector<double> wide = ref.values("x");
+  const std::vector<float> x(wide.begin(), wide.end());
+  const auto offsets = ref.offsets();
+  Workspace workspace;
+  auto& tape =
+      *network.forward(packed.data(), {{x.data(), offsets.back(), 2, 2}, offsets.data(), 3}, workspace);
+  ref.expect_equal(tape.summary, "summary");
+  ref.expect_equal(tape.models, "y");
+  network.backward(packed.data(), tape, ref.matrix("dy"), {}, gradient.data(), workspace);
+  for (const Tensor& tensor : network.layout().tensors()) {
+    ref.expect_equal(gradient.data() + tensor.offset, "d_" + tensor.name);
+  }
+}
+
+TEST(Networks, SetEqualsPyTorch) {
+  for (const auto& [name, pooling] :
+       std::vector<std::pair<std::string, std::string>>{{"set_mean", "mean"},
+                                                        {"set_sum", "sum"},
+                                                        {"set_mean_sum", "mean+sum"},
+                                                        {"set_max", "max"},
+                                                        {"set_attention", "attention"}}) {
+    const json options = {{"architecture", "set"},
+                          {"inv_width", 6},
+                          {"equiv_width", 5},
+                          {"pooling", pooling},
+                          {"log_n", pooling != "attention"}};
+    expect_pytorch<double>(name, options);
+    expect_pytorch<float>(name, options);
+  }
+}
+
+TEST(Networks, SequenceEqualsPyTorch) {
+  const json conv = {{"filters", {4, 3}}, {"kernels", {3, 2}}, {"strides", {1, 2}}};
+  const json none = {{"filters", json::array()}, {"kernels", json::array()}, {"strides", json::array()}};
+  for (const auto& [name, lstm, pooling] : std::vector<std::tuple<std::string, int, std::string>>{
+           {"sequence_both", 5, "max"}, {"sequence_lstm", 5, "max"}, {"sequence_conv", 0, "mean"}}) {
+    json options = {{"architecture", "sequence"}, {"lstm", lstm}, {"pooling", pooling}};
+    options.update(name == "sequence_lstm" ? none : conv);
+    expect_pytorch<double>(name, options);
+    expect_pytorch<float>(name, options);
+  }
+}
+
+}  // namespace
+}  // namespace occam
