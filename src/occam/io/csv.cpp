@@ -97,7 +97,37 @@ CellStatus parse_unusual_cell(std::string_view text, double& number) {
   return std::isinf(number) ? CellStatus::infinite : CellStatus::number;
 }
 
+// Decimal numbers of at most 15 digits, such as 17 or -0.325: digits and power of ten are then exact in
+// double, so one division rounds correctly (Clinger 1990), which spares these the general algorithm.
+inline bool parse_short_decimal(std::string_view text, double& number) {
+  constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > 16) return false;
+  std::int64_t digits = 0;
+  std::size_t count = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+    if (digit <= 9) {
+      digits = digits * 10 + digit;
+      ++count;
+    } else if (text[i] == '.' && point == text.size()) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  if (count == 0 || count > 15) return false;
+  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
+  const double value = static_cast<double>(digits) / kPowers[decimals];
+  number = negative ? -value : value;
+  return true;
+}
+
 inline CellStatus parse_cell(std::string_view text, double& number) {
+  if (parse_short_decimal(text, number)) return CellStatus::number;
   const char* const last = text.data() + text.size();
   const auto [end, status] = std::from_chars(text.data(), last, number);
   if (status == std::errc{} && end == last && std::isfinite(number)) return CellStatus::number;

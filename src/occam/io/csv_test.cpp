@@ -1,6 +1,7 @@
 #include "occam/io/csv.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 
@@ -93,6 +94,29 @@ TEST(Csv, ParsesNumbersExactly) {
   const CsvTable table =
       table_of("a\n0.1\n+2\n 3 \n1e-320\n1e-400\n-0\n9007199254740993\n.5\n5.\n\"7\"\n1E2\n");
   EXPECT_EQ(table.numbers("a"), (Numbers{0.1, 2, 3, 1e-320, 0, -0.0, 9007199254740992, .5, 5, 7, 100}));
+}
+
+// Against strtod, over lengths on both sides of the quick way for short decimals.
+TEST(Csv, ParsesRandomDecimalsCorrectly) {
+  std::mt19937 random(3);
+  std::string text = "a\n";
+  Numbers expected;
+  for (int i = 0; i < 20000; ++i) {
+    std::string cell = random() % 2 == 0 ? "-" : "";
+    const std::size_t length = 1 + random() % 18;
+    const std::size_t point = random() % 20;
+    for (std::size_t k = 0; k < length; ++k) {
+      if (k == point) cell += '.';
+      cell += static_cast<char>('0' + random() % 10);
+    }
+    if (random() % 8 == 0) cell += "e-" + std::to_string(random() % 30);
+    text += cell + '\n';
+    expected.push_back(std::strtod(cell.c_str(), nullptr));
+  }
+  EXPECT_EQ(table_of(text).numbers("a"), expected);
+  for (const char* bad : {".", "-.", "1.2.3", "-", "--1", "1 2", "0x10", "1_000"}) {
+    EXPECT_NE(csv_failure(std::string("a\n") + bad + "\n"), "no error") << bad;
+  }
 }
 
 TEST(Csv, NamesFileLineAndColumn) {
