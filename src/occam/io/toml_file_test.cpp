@@ -1,0 +1,57 @@
+#include "occam/io/toml_file.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <toml++/toml.h>
+
+#include "occam/io/file.hpp"
+#include "occam/io/test_support.hpp"
+
+namespace occam {
+namespace {
+
+using testing::error_of;
+using testing::failure_of;
+using testing::TemporaryFolder;
+
+TEST(TomlFile, ReadsAndKnowsPlaces) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "problem.toml";
+  write_file_atomic(path, "title = 'x'\n\n[[models]]\nname = \"a\"\n  prior = 0.25\n");
+  const toml::table table = read_toml(path);
+  const toml::node* prior = table.at_path("models[0].prior").node();
+  ASSERT_NE(prior, nullptr);
+  EXPECT_EQ(toml_place(*prior), path + ":5:11");
+  EXPECT_EQ(toml_place(*table.get("title")), path + ":1:9");
+  EXPECT_EQ(toml_place(toml::table{}), "(no file)");
+}
+
+TEST(TomlFile, BecomesJson) {
+  const auto table =
+      parse_toml("i = 3\nf = 1.0\nb = true\ns = 'é'\nl = [1, [2]]\nd = 1979-05-27\n[t.u]\nx = -1\n", "p");
+  const nlohmann::json expected = {{"i", 3},
+                                   {"f", 1.0},
+                                   {"b", true},
+                                   {"s", "é"},
+                                   {"l", {1, {2}}},
+                                   {"d", "1979-05-27"},
+                                   {"t", {{"u", {{"x", -1}}}}}};
+  EXPECT_EQ(toml_to_json(table), expected);
+  EXPECT_TRUE(toml_to_json(table)["f"].is_number_float());
+  EXPECT_TRUE(toml_to_json(table)["i"].is_number_integer());
+}
+
+TEST(TomlFile, ErrorsPointAtThePlace) {
+  const auto error = error_of([] { parse_toml("a = 1\nb = \n", "p.toml"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::bad_config);
+  EXPECT_EQ(std::string(error->what()).find("p.toml:2:"), 0u) << error->what();
+  EXPECT_EQ(error_of([] { read_toml("/nonexistent.toml"); })->kind(), ErrorKind::no_input);
+  for (const std::string& text :
+       {std::string("a = 1\na = 2"), std::string("a = \"\xff\""), "a = " + std::string(5000, '[')}) {
+    EXPECT_EQ(failure_of([&] { parse_toml(text, "p"); }).find("78: p:"), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace occam
