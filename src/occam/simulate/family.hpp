@@ -37,7 +37,7 @@ struct Parameter {
   std::string description;  // with its unit
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
-  Prior prior;              // default
+  Prior prior = {};         // default
   bool lower_open = false;  // lower itself is not a legal value (a scale of 0)
   bool upper_open = false;
 

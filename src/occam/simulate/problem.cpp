@@ -1,0 +1,282 @@
+#include "occam/simulate/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/core/suggest.hpp"
+#include "occam/simulate/call_text.hpp"
+
+namespace occam {
+
+struct Problem::State {
+  ProblemSpec spec;
+  std::vector<std::string> model_names;
+  std::vector<double> cumulative;  // (J) of the model prior
+  std::vector<Column> columns;
+  bool ordered = false;
+  std::vector<std::string> parameter_names;      // (P)
+  std::vector<std::vector<std::uint8_t>> masks;  // (J, P)
+  std::vector<std::vector<std::int64_t>> slots;  // (J, parameters of the model)
+  std::string canonical_text;
+  std::string fingerprint;
+};
+
+namespace {
+
+std::string place_of(const std::string& where) {
+  return where.empty() ? "" : where + ": ";
+}
+
+void check_names(const ProblemSpec& spec) {
+  const std::string place = place_of(spec.where);
+  if (spec.name.empty()) throw Error(ErrorKind::bad_config, "{}the problem has no name", place);
+  if (spec.models.size() < 2) {
+    throw Error(ErrorKind::bad_config, "{}problem '{}' has {} model{}; a comparison needs at least two",
+                place, spec.name, spec.models.size(), spec.models.size() == 1 ? "" : "s");
+  }
+  std::set<std::string> seen;
+  for (const Model& model : spec.models) {
+    if (!seen.insert(model.name()).second) {
+      throw Error(ErrorKind::bad_config, "{}problem '{}': two models are named '{}'", place_of(model.where()),
+                  spec.name, model.name());
+    }
+  }
+}
+
+std::string column_list(const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_same_data(const ProblemSpec& spec) {
+  const Model& first = spec.models.front();
+  const std::string columns = column_list(first.family().columns());
+  for (const Model& model : spec.models) {
+    const std::string others = column_list(model.family().columns());
+    if (others != columns) {
+      throw Error(
+          ErrorKind::bad_config,
+          "{}model '{}' (family '{}') has columns {}, but model '{}' (family '{}') has {}; all models of "
+          "a problem must describe the same data",
+          place_of(model.where()), model.name(), model.family().name(), others, first.name(),
+          first.family().name(), columns);
+    }
+    if (model.family().ordered() != first.family().ordered()) {
+      throw Error(ErrorKind::bad_config,
+                  "{}models '{}' and '{}' disagree on whether the order of observations matters",
+                  place_of(model.where()), first.name(), model.name());
+    }
+  }
+}
+
+// Fills in equal probabilities where none are given; otherwise takes them as they are.
+void check_model_prior(ProblemSpec& spec) {
+  const std::size_t J = spec.models.size();
+  if (spec.model_prior.empty()) spec.model_prior.assign(J, 1.0 / static_cast<double>(J));
+  const std::string place = place_of(spec.where);
+  if (spec.model_prior.size() != J) {
+    throw Error(ErrorKind::bad_config, "{}problem '{}': {} prior probabilities for {} models", place,
+                spec.name, spec.model_prior.size(), J);
+  }
+  double sum = 0.0;
+  for (std::size_t j = 0; j < J; ++j) {
+    const double p = spec.model_prior[j];
+    if (!(p > 0.0 && p <= 1.0)) {
+      throw Error(ErrorKind::bad_config, "{}model '{}': prior probability {} is not above 0 and at most 1",
+                  place_of(spec.models[j].where()), spec.models[j].name(), p);
+    }
+    sum += p;
+  }
+  if (!(std::fabs(sum - 1.0) <= 1e-9)) {
+    throw Error(ErrorKind::bad_config,
+                "{}problem '{}': the prior probabilities of the models sum to {}, not to 1", place, spec.name,
+                number_text(sum));
+  }
+}
+
+std::string canonical_text_of(const ProblemSpec& spec) {
+  std::string text = fmt::format("occam problem 1\nn {}{}\n", spec.size.text(),
+                                 spec.one_n_per_batch ? " one per batch" : "");
+  for (std::size_t j = 0; j < spec.models.size(); ++j) {
+    const Model& model = spec.models[j];
+    text += fmt::format("model {} probability {} family {} settings {}\n", model.name(),
+                        number_text(spec.model_prior[j]), model.family().name(),
+                        model.family().settings_json().dump());
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      text += fmt::format("  {} = {}\n", model.parameters()[i].name, model.priors()[i].text());
+    }
+  }
+  return text;
+}
+
+// FNV-1a over 64 bits, then the finaliser of MurmurHash3: stable across machines and versions.
+std::string hexadecimal_hash(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
+  hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
+  return fmt::format("{:016x}", hash ^ (hash >> 33));
+}
+
+std::shared_ptr<const nlohmann::json> table_or_empty(std::shared_ptr<const nlohmann::json> table) {
+  return table ? std::move(table) : std::make_shared<const nlohmann::json>(nlohmann::json::object());
+}
+
+}  // namespace
+
+Problem::Problem(ProblemSpec spec) {
+  check_names(spec);
+  check_model_prior(spec);
+  check_same_data(spec);
+  auto state = std::make_shared<State>();
+  state->spec = std::move(spec);
+  ProblemSpec& s = state->spec;
+  s.network = table_or_empty(std::move(s.network));
+  s.train = table_or_empty(std::move(s.train));
+  state->columns = s.models.front().family().columns();
+  state->ordered = s.models.front().family().ordered();
+  double sum = 0.0;
+  for (const double p : s.model_prior) state->cumulative.push_back(sum += p);
+
+  std::vector<std::string>& names = state->parameter_names;
+  for (const Model& model : s.models) {
+    state->model_names.push_back(model.name());
+    std::vector<std::int64_t> slots;
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      const std::string& name = model.parameters()[i].name;
+      if (model.priors()[i].is_fixed()) {
+        slots.push_back(-1);
+        continue;
+      }
+      const auto found = std::find(names.begin(), names.end(), name);
+      slots.push_back(found - names.begin());
+      if (found == names.end()) names.push_back(name);
+    }
+    state->slots.push_back(std::move(slots));
+  }
+  for (const auto& slots : state->slots) {
+    std::vector<std::uint8_t> mask(names.size(), 0);
+    for (const std::int64_t slot : slots) {
+      if (slot >= 0) mask[static_cast<std::size_t>(slot)] = 1;
+    }
+    state->masks.push_back(std::move(mask));
+  }
+  state->canonical_text = canonical_text_of(s);
+  state->fingerprint = hexadecimal_hash(state->canonical_text);
+  state_ = std::move(state);
+}
+
+const std::string& Problem::name() const {
+  return state_->spec.name;
+}
+const std::string& Problem::description() const {
+  return state_->spec.description;
+}
+std::span<const Model> Problem::models() const {
+  return state_->spec.models;
+}
+const std::vector<std::string>& Problem::model_names() const {
+  return state_->model_names;
+}
+std::span<const double> Problem::model_prior() const {
+  return state_->spec.model_prior;
+}
+const SizeDistribution& Problem::size() const {
+  return state_->spec.size;
+}
+bool Problem::one_n_per_batch() const {
+  return state_->spec.one_n_per_batch;
+}
+const std::vector<Column>& Problem::columns() const {
+  return state_->columns;
+}
+bool Problem::ordered() const {
+  return state_->ordered;
+}
+const std::vector<std::string>& Problem::parameter_names() const {
+  return state_->parameter_names;
+}
+std::span<const std::uint8_t> Problem::mask(std::int64_t model) const {
+  return state_->masks.at(static_cast<std::size_t>(model));
+}
+std::span<const std::int64_t> Problem::slots(std::int64_t model) const {
+  return state_->slots.at(static_cast<std::size_t>(model));
+}
+const std::string& Problem::canonical_text() const {
+  return state_->canonical_text;
+}
+const std::string& Problem::fingerprint() const {
+  return state_->fingerprint;
+}
+const nlohmann::json& Problem::network() const {
+  return *state_->spec.network;
+}
+const nlohmann::json& Problem::train() const {
+  return *state_->spec.train;
+}
+
+std::int64_t Problem::model_index(std::string_view name) const {
+  const auto found = std::find(model_names().begin(), model_names().end(), name);
+  if (found != model_names().end()) return found - model_names().begin();
+  // A list of hundreds of names helps nobody.
+  const std::string hint = J() <= 20 ? did_you_mean(name, model_names()) : [&] {
+    const std::string nearest = nearest_name(name, model_names());
+    return nearest.empty()
+               ? fmt::format(" ({} models, {} to {})", J(), model_names().front(), model_names().back())
+               : fmt::format(" (did you mean '{}'?)", nearest);
+  }();
+  throw Error(ErrorKind::usage, "problem '{}' has no model '{}'{}", this->name(), name, hint);
+}
+
+std::int64_t Problem::sample_model(Rng& rng) const {
+  const auto& cumulative = state_->cumulative;
+  const double target = rng.uniform() * cumulative.back();
+  const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), target);
+  return std::min<std::int64_t>(found - cumulative.begin(), J() - 1);
+}
+
+const Prior* Problem::prior(std::int64_t model, std::int64_t slot) const {
+  const std::span<const std::int64_t> of_model = slots(model);
+  const auto found = std::find(of_model.begin(), of_model.end(), slot);
+  if (slot < 0 || found == of_model.end()) return nullptr;
+  return &models()[static_cast<std::size_t>(model)]
+              .priors()[static_cast<std::size_t>(found - of_model.begin())];
+}
+
+bool Problem::has_exact_posterior() const {
+  return std::all_of(models().begin(), models().end(), [&](const Model& model) {
+    return model.family().log_evidence(model.priors(), {nullptr, 0, D()}).has_value();
+  });
+}
+
+std::optional<std::vector<double>> Problem::exact_log_posterior(DataView data) const {
+  if (data.D != D()) {
+    throw Error(ErrorKind::bad_data, "the data have {} columns, problem '{}' has {}", data.D, name(), D());
+  }
+  std::vector<double> log_p;
+  log_p.reserve(models().size());
+  for (std::size_t j = 0; j < models().size(); ++j) {
+    const Model& model = models()[j];
+    const std::optional<double> evidence = model.family().log_evidence(model.priors(), data);
+    if (!evidence) return std::nullopt;
+    log_p.push_back(*evidence + std::log(model_prior()[j]));
+  }
+  const double largest = *std::max_element(log_p.begin(), log_p.end());
+  if (!std::isfinite(largest)) {
+    throw Error(ErrorKind::bad_data, "the data are impossible under every model of problem '{}'", name());
+  }
+  double sum = 0.0;
+  for (const double l : log_p) sum += std::exp(l - largest);
+  const double log_total = largest + std::log(sum);
+  for (double& l : log_p) l -= log_total;
+  return log_p;
+}
+
+}  // namespace occam

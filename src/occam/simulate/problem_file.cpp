@@ -1,0 +1,423 @@
+// Reading keeps the position of every key and value, so that each message opens with path:line:column.
+#include "occam/simulate/problem_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <toml++/toml.h>
+
+#include "occam/core/error.hpp"
+#include "occam/core/suggest.hpp"
+#include "occam/simulate/catalogue.hpp"
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::string> kProblemKeys = {"name",    "description", "n",        "one_n_per_batch",
+                                               "family",  "parameters",  "settings", "model",
+                                               "network", "train"};
+const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings"};
+
+class ProblemReader {
+ public:
+  ProblemReader(const toml::table& root, std::string path) : root_(root), path_(std::move(path)) {}
+
+  Problem read() {
+    check_keys(root_, kProblemKeys, "");
+    ProblemSpec spec;
+    spec.name = required_text("name");
+    if (spec.name.empty()) fail(*root_.get("name"), "name is empty");
+    if (const toml::node* node = root_.get("description")) spec.description = text_of(*node, "description");
+    spec.size = size();
+    if (const toml::node* node = root_.get("one_n_per_batch")) {
+      if (!node->is_boolean()) fail(*node, "one_n_per_batch: expected true or false");
+      spec.one_n_per_batch = node->as_boolean()->get();
+    }
+    spec.network = option_table("network");
+    spec.train = option_table("train");
+    read_models(spec);
+    return Problem(std::move(spec));
+  }
+
+ private:
+  using Entry = std::pair<const toml::key*, const toml::node*>;
+
+  std::string position(const toml::source_region& source) const {
+    return fmt::format("{}:{}:{}", path_, source.begin.line, source.begin.column);
+  }
+  [[noreturn]] void fail_at(const toml::source_region& source, std::string_view message) const {
+    throw Error(ErrorKind::bad_config, "{}: {}", position(source), message);
+  }
+  template <class Node>
+  [[noreturn]] void fail(const Node& node, std::string_view message) const {
+    fail_at(node.source(), message);
+  }
+  // Runs `work`, whose errors know nothing of the file, and puts the position in front of them.
+  template <class Work>
+  auto at(const toml::source_region& source, std::string_view prefix, Work&& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      fail_at(source, std::string(prefix) + error.what());
+    }
+  }
+
+  void check_keys(const toml::table& table, const std::vector<std::string>& known,
+                  std::string_view where) const {
+    for (const auto& [key, node] : table) {
+      if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
+        fail(key, fmt::format("unknown key '{}'{}{}", key.str(), where, did_you_mean(key.str(), known)));
+      }
+    }
+  }
+
+  std::string text_of(const toml::node& node, std::string_view key) const {
+    if (!node.is_string()) fail(node, fmt::format("{}: expected text in quotes", key));
+    return node.as_string()->get();
+  }
+
+  const toml::node& required(const toml::table& table, std::string_view key, std::string_view hint) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) fail(table, fmt::format("missing key '{}': expected {}", key, hint));
+    return *node;
+  }
+
+  std::string required_text(std::string_view key) const {
+    return text_of(required(root_, key, fmt::format("{} = \"...\"", key)), key);
+  }
+
+  const toml::table& table_of(const toml::node& node, std::string_view key) const {
+    if (!node.is_table()) fail(node, fmt::format("{}: expected a table", key));
+    return *node.as_table();
+  }
+
+  SizeDistribution size() const {
+    const toml::node& node =
+        required(root_, "n", "the number of observations, such as n = \"uniform(1, 100)\"");
+    if (node.is_integer()) {
+      return at(node.source(), "", [&] { return SizeDistribution::fixed(node.as_integer()->get()); });
+    }
+    if (!node.is_string()) fail(node, "n: expected an integer or text such as \"uniform(1, 100)\"");
+    return at(node.source(), "", [&] { return SizeDistribution::parse(node.as_string()->get()); });
+  }
+
+  json to_json(const toml::node& node) const {
+    if (const auto* table = node.as_table()) {
+      json object = json::object();
+      for (const auto& [key, value] : *table) object[std::string(key.str())] = to_json(value);
+      return object;
+    }
+    if (const auto* array = node.as_array()) {
+      json list = json::array();
+      for (const auto& value : *array) list.push_back(to_json(value));
+      return list;
+    }
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* integer = node.as_integer()) return integer->get();
+    if (const auto* number = node.as_floating_point()) return number->get();
+    if (const auto* boolean = node.as_boolean()) return boolean->get();
+    fail(node,
+         "dates and times have no meaning here: expected a number, text, true, false, a list or a table");
+  }
+
+  std::shared_ptr<const json> option_table(std::string_view key) const {
+    const toml::node* node = root_.get(key);
+    return node == nullptr ? nullptr : std::make_shared<const json>(to_json(table_of(*node, key)));
+  }
+
+  // Entries in the order of the file; toml++ itself sorts them by name.
+  static std::vector<Entry> in_file_order(const toml::table& table) {
+    std::vector<Entry> entries;
+    for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      const auto& p = a.first->source().begin;
+      const auto& q = b.first->source().begin;
+      return std::pair(p.line, p.column) < std::pair(q.line, q.column);
+    });
+    return entries;
+  }
+
+  Prior prior_of(const toml::node& node, std::string_view name) const {
+    const std::string prefix = fmt::format("{} = ", name);
+    const auto fixed = [&](double value) {
+      return at(node.source(), prefix, [&] { return Prior::fixed(value); });
+    };
+    if (node.is_integer()) return fixed(static_cast<double>(node.as_integer()->get()));
+    if (node.is_floating_point()) return fixed(node.as_floating_point()->get());
+    if (!node.is_string()) {
+      fail(node, fmt::format("{}: expected a number or a prior in quotes, such as \"uniform(0, 1)\"", name));
+    }
+    return at(node.source(), prefix, [&] { return Prior::parse(node.as_string()->get()); });
+  }
+
+  const toml::table* optional_table(const toml::table& parent, std::string_view key) const {
+    const toml::node* node = parent.get(key);
+    return node == nullptr ? nullptr : &table_of(*node, key);
+  }
+
+  void read_models(ProblemSpec& spec) {
+    const toml::table* models = optional_table(root_, "model");
+    if (models == nullptr || models->empty()) {
+      fail(models == nullptr ? root_ : *models,
+           "no models: expected a table [model.NAME] for each of two or more");
+    }
+    shared_parameters_ = optional_table(root_, "parameters");
+    shared_settings_ = optional_table(root_, "settings");
+    const std::vector<Entry> entries = in_file_order(*models);
+    spec.where = position(entries.front().first->source());
+    for (const auto& [key, node] : entries) {
+      spec.models.push_back(model(*key, table_of(*node, fmt::format("model.{}", key->str())), spec));
+    }
+    if (!spec.model_prior.empty() && spec.model_prior.size() != spec.models.size()) {
+      fail(*without_probability_,
+           fmt::format("model '{}' has no prior_probability although others have: give one "
+                       "to every model or to none",
+                       without_probability_->str()));
+    }
+    check_shared(shared_parameters_, used_parameters_, "parameter");
+    check_shared(shared_settings_, used_settings_, "setting");
+  }
+
+  // A shared key that no family knows is a mistyped one.
+  void check_shared(const toml::table* table, const std::vector<std::string>& known,
+                    std::string_view what) const {
+    if (table == nullptr) return;
+    for (const auto& [key, node] : *table) {
+      if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
+        fail(key, fmt::format("unknown {} '{}' of every family{}", what, key.str(),
+                              did_you_mean(key.str(), known)));
+      }
+    }
+  }
+
+  Model model(const toml::key& key, const toml::table& table, ProblemSpec& spec) {
+    const std::string name(key.str());
+    const std::string where = position(key.source());
+    const std::shared_ptr<const Family> chosen = family(table, key);
+    const std::vector<Parameter> parameters = chosen->parameters();
+    std::vector<std::string> known = kModelKeys;
+    for (const Parameter& parameter : parameters) {
+      known.push_back(parameter.name);
+      used_parameters_.push_back(parameter.name);
+    }
+    check_keys(table, known, fmt::format(" in model '{}' (family '{}')", name, chosen->name()));
+
+    Model::NamedPriors priors;
+    for (const Parameter& parameter : parameters) {
+      const toml::node* node = table.get(parameter.name);
+      if (node == nullptr && shared_parameters_ != nullptr) node = shared_parameters_->get(parameter.name);
+      if (node == nullptr) continue;
+      const Prior prior = prior_of(*node, parameter.name);
+      at(node->source(), "", [&] { parameter.check(prior); });
+      priors.emplace_back(parameter.name, prior);
+    }
+    if (const toml::node* node = table.get("prior_probability")) {
+      if (!node->is_number()) fail(*node, "prior_probability: expected a number above 0 and at most 1");
+      const double p = node->value<double>().value_or(0.0);
+      if (!(p > 0.0 && p <= 1.0))
+        fail(*node, fmt::format("prior_probability: {} is not above 0 and at most 1", p));
+      spec.model_prior.push_back(p);
+    } else if (without_probability_ == nullptr) {
+      without_probability_ = &key;
+    }
+    return {name, chosen, priors, where};
+  }
+
+  // The family of a model with its settings. Models that agree on both share one object.
+  std::shared_ptr<const Family> family(const toml::table& table, const toml::key& key) {
+    const toml::node* node = table.get("family");
+    if (node == nullptr) node = root_.get("family");
+    if (node == nullptr) {
+      fail(key,
+           fmt::format("model '{}' has no family: expected family = \"NAME\" here or at the top of the file",
+                       key.str()));
+    }
+    const std::string name = text_of(*node, "family");
+    std::shared_ptr<Family> made =
+        at(node->source(), "", [&] { return catalogue().families.at(name, ErrorKind::bad_config)(); });
+    Fields fields = made->settings();
+    std::vector<std::string> known;
+    for (const Field& field : fields) {
+      known.push_back(field.name);
+      used_settings_.push_back(field.name);
+    }
+    const toml::table* own = optional_table(table, "settings");
+    if (own != nullptr) check_keys(*own, known, fmt::format(" in the settings of family '{}'", name));
+    for (Field& field : fields) {
+      const toml::node* value = own == nullptr ? nullptr : own->get(field.name);
+      if (value == nullptr && shared_settings_ != nullptr) value = shared_settings_->get(field.name);
+      if (value != nullptr) at(value->source(), "", [&] { field.set(to_json(*value)); });
+    }
+    std::shared_ptr<const Family>& shared = families_[name + "\n" + fields_json(fields).dump()];
+    if (shared == nullptr) {
+      at(own == nullptr ? key.source() : own->source(), "", [&] { made->configure(); });
+      shared = made;
+    }
+    return shared;
+  }
+
+  const toml::table& root_;
+  std::string path_;
+  const toml::table* shared_parameters_ = nullptr;
+  const toml::table* shared_settings_ = nullptr;
+  const toml::key* without_probability_ = nullptr;  // the first model that gives none
+  std::vector<std::string> used_parameters_;
+  std::vector<std::string> used_settings_;
+  std::map<std::string, std::shared_ptr<const Family>> families_;
+};
+
+// Writing.
+
+std::string toml_string(const std::string& text) {
+  return json(text).dump();  // JSON's escapes are TOML's
+}
+
+std::string toml_key(const std::string& key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return c < 128 && (std::isalnum(c) || c == '_' || c == '-');
+  });
+  return bare ? key : toml_string(key);
+}
+
+std::string toml_number(double value) {
+  const std::string text = fmt::format("{}", value);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;  // e: exponent; n: inf, nan
+}
+
+std::string toml_value(const json& value) {
+  if (value.is_number_float()) return toml_number(value.get<double>());
+  if (value.is_string()) return toml_string(value.get<std::string>());
+  if (value.is_array()) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < value.size(); ++i) text += (i > 0 ? ", " : "") + toml_value(value[i]);
+    return text + "]";
+  }
+  if (value.is_object()) {
+    std::string text = "{";
+    for (const auto& [key, item] : value.items()) {
+      text += fmt::format("{} {} = {}", text.size() > 1 ? "," : "", toml_key(key), toml_value(item));
+    }
+    return text + " }";
+  }
+  return value.dump();  // integers, true, false
+}
+
+std::string toml_table(const std::string& name, const json& object) {
+  if (object.empty()) return "";
+  std::string text = fmt::format("\n[{}]\n", name);
+  for (const auto& [key, value] : object.items())
+    text += fmt::format("{} = {}\n", toml_key(key), toml_value(value));
+  return text;
+}
+
+std::string prior_line(const std::string& name, const Prior& prior) {
+  const std::string value = prior.is_fixed() ? prior.text() : toml_string(prior.text());
+  return fmt::format("{} = {}\n", toml_key(name), value);
+}
+
+// What a reader needs to know before editing: the columns, and the parameters of each family.
+std::string explanation(const Problem& problem) {
+  std::string text;
+  for (const Column& column : problem.columns()) {
+    text += fmt::format("# Column {}: {}.\n", column.name, column.description);
+  }
+  std::vector<std::string> seen;
+  for (const Model& model : problem.models()) {
+    const Family& family = model.family();
+    if (std::find(seen.begin(), seen.end(), family.name()) != seen.end()) continue;
+    seen.push_back(family.name());
+    text += fmt::format("# Family {}: {}.\n", family.name(), family.description());
+    for (const Parameter& parameter : model.parameters()) {
+      text += fmt::format("#   {}: {}.\n", parameter.name, parameter.description);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Problem read_problem(std::string_view toml_text, const std::string& path) {
+  toml::table root;
+  try {
+    root = toml::parse(toml_text, std::string_view(path));
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::bad_config, "{}:{}:{}: {}", path, error.source().begin.line,
+                error.source().begin.column, error.description());
+  }
+  return ProblemReader(root, path).read();
+}
+
+Problem load_problem(std::string_view name_or_path) {
+  if (!name_or_path.ends_with(".toml")) return builtin_problem(name_or_path);
+  const std::string path(name_or_path);
+  std::error_code status;
+  if (!std::filesystem::exists(path, status)) {
+    throw Error(ErrorKind::no_input, "{}: there is no such problem file", path);
+  }
+  if (std::filesystem::is_directory(path, status)) {
+    throw Error(ErrorKind::no_input, "{}: is a folder, expected a problem file", path);
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text) throw Error(ErrorKind::io, "{}: cannot be read", path);
+  return read_problem(text.str(), path);
+}
+
+std::string problem_toml(const Problem& problem) {
+  const std::span<const Model> models = problem.models();
+  const bool one_family = std::all_of(models.begin(), models.end(), [&](const Model& model) {
+    return model.shared_family() == models.front().shared_family();
+  });
+  std::string text = fmt::format("name = {}\n", toml_string(problem.name()));
+  if (!problem.description().empty())
+    text += fmt::format("description = {}\n", toml_string(problem.description()));
+  text += fmt::format("n = {}\n", problem.size().kind() == SizeDistribution::Kind::fixed
+                                      ? problem.size().text()
+                                      : toml_string(problem.size().text()));
+  if (problem.one_n_per_batch()) text += "one_n_per_batch = true\n";
+  if (one_family) text += fmt::format("family = {}\n", toml_string(models.front().family().name()));
+  text += "\n" + explanation(problem);
+
+  // What all models agree on is written once.
+  std::vector<bool> common(models.front().parameters().size(), false);
+  std::string common_lines;
+  for (std::size_t i = 0; one_family && i < common.size(); ++i) {
+    const Prior& prior = models.front().priors()[i];
+    common[i] =
+        std::all_of(models.begin(), models.end(), [&](const Model& m) { return m.priors()[i] == prior; });
+    if (common[i]) common_lines += prior_line(models.front().parameters()[i].name, prior);
+  }
+  if (!common_lines.empty()) text += "\n[parameters]  # of every model\n" + common_lines;
+  if (one_family) text += toml_table("settings", models.front().family().settings_json());
+
+  const std::span<const double> prior = problem.model_prior();
+  const bool equal = std::all_of(prior.begin(), prior.end(),
+                                 [&](double p) { return p == 1.0 / static_cast<double>(prior.size()); });
+  for (std::size_t j = 0; j < models.size(); ++j) {
+    const Model& model = models[j];
+    text += fmt::format("\n[model.{}]\n", toml_key(model.name()));
+    if (!one_family) text += fmt::format("family = {}\n", toml_string(model.family().name()));
+    if (!equal) text += fmt::format("prior_probability = {}\n", toml_number(prior[j]));
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      if (!one_family || !common[i]) text += prior_line(model.parameters()[i].name, model.priors()[i]);
+    }
+    if (!one_family) {
+      text += toml_table(fmt::format("model.{}.settings", toml_key(model.name())),
+                         model.family().settings_json());
+    }
+  }
+  text += toml_table("network", problem.network());
+  text += toml_table("train", problem.train());
+  return text;
+}
+
+}  // namespace occam

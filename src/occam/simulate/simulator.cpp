@@ -1,0 +1,209 @@
+#include "occam/simulate/simulator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "occam/core/error.hpp"
+#include "occam/simulate/call_text.hpp"
+
+namespace occam {
+namespace {
+
+void check_options(const SimulatorOptions& options, const Problem& problem) {
+  const auto must = [](bool ok, std::string_view name, std::int64_t value, std::string_view expected) {
+    if (!ok) throw Error(ErrorKind::usage, "{}: {} is not {}", name, value, expected);
+  };
+  must(options.batch >= 1, "batch", options.batch, "at least 1");
+  must(options.group >= 1, "group", options.group, "at least 1");
+  must(options.max_failures >= 1, "max_failures", options.max_failures, "at least 1");
+  const std::int64_t model = options.model.value_or(0);
+  must(model >= 0 && model < problem.J(), "model", model, fmt::format("an index in 0..{}", problem.J() - 1));
+  const std::int64_t n = options.n.value_or(1);
+  must(n >= 1 && n <= SizeDistribution::kLargest, "n", n,
+       fmt::format("between 1 and {}", SizeDistribution::kLargest));
+}
+
+bool all_finite(std::span<const float> values) {
+  // On the bits, and without an early exit: this loop becomes SIMD code.
+  constexpr std::uint32_t kExponent = 0x7f800000u;
+  std::uint32_t bad = 0;
+  for (const float x : values) bad |= (std::bit_cast<std::uint32_t>(x) & kExponent) == kExponent ? 1u : 0u;
+  return bad == 0;
+}
+
+std::string parameters_text(const Model& model, std::span<const double> theta) {
+  std::string text;
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    text += fmt::format("{}{} = {}", i > 0 ? ", " : "", model.parameters()[i].name, number_text(theta[i]));
+  }
+  return text;
+}
+
+}  // namespace
+
+Simulator::Simulator(Problem problem, std::uint64_t seed, Purpose purpose, SimulatorOptions options)
+    : problem_(std::move(problem)), seed_(seed), purpose_(purpose), options_(options) {
+  check_options(options_, problem_);
+  std::vector<const Family*> families;
+  for (const Model& model : problem_.models()) {
+    const auto found = std::find(families.begin(), families.end(), &model.family());
+    family_of_model_.push_back(found - families.begin());
+    if (found == families.end()) families.push_back(&model.family());
+  }
+}
+
+void Simulator::simulate(std::int64_t batch_number, ThreadPool& pool, Batch& out) {
+  prepare(batch_number, out);
+  pool.for_each(task_count(), [this](std::int64_t task, int) { run_task(task); });
+  finish();
+}
+
+Batch Simulator::simulate(std::int64_t batch_number, ThreadPool& pool) {
+  Batch out;
+  simulate(batch_number, pool, out);
+  return out;
+}
+
+void Simulator::simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out) {
+  prepare_range(first, count, out);
+  pool.for_each(task_count(), [this](std::int64_t task, int) { run_task(task); });
+  finish();
+}
+
+void Simulator::prepare(std::int64_t batch_number, Batch& out) {
+  if (batch_number < 0) throw Error(ErrorKind::usage, "batch number {} is negative", batch_number);
+  prepare_range(batch_number * options_.batch, options_.batch, out);
+}
+
+// The cheap serial part: model and N of every data set, hence the place of its rows.
+void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out) {
+  if (first < 0 || count < 0) {
+    throw Error(ErrorKind::usage, "data sets {}..{}: a first index and a count of at least 0 are needed",
+                first, first + count - 1);
+  }
+  out_ = &out;
+  out.reset(problem_.D(), problem_.P(), problem_.J());
+  rngs_.clear();
+  theta_offsets_.clear();
+  std::int64_t thetas = 0;
+  for (std::int64_t b = 0; b < count; ++b) {
+    const std::int64_t item = first + b;
+    Rng& rng = rngs_.emplace_back(seed_, purpose_, static_cast<std::uint64_t>(item));
+    // Model and N are drawn even where the options fix them, so that fixing one changes nothing else.
+    const std::int64_t drawn = problem_.sample_model(rng);
+    const std::int64_t j = options_.model.value_or(drawn);
+    const std::int64_t n = draw_size(rng, item);
+    const Model& model = problem_.models()[static_cast<std::size_t>(j)];
+    out.append(static_cast<std::int32_t>(j), n, model.family().max_rows(n));
+    theta_offsets_.push_back(thetas);
+    thetas += static_cast<std::int64_t>(model.parameters().size());
+  }
+  thetas_.resize(static_cast<std::size_t>(thetas));
+  rows_.assign(static_cast<std::size_t>(count), 0);
+  failures_.assign(static_cast<std::size_t>(count), 0);
+  cut_into_tasks();
+}
+
+std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
+  std::int64_t n = 0;
+  if (problem_.one_n_per_batch()) {
+    const auto batch = static_cast<std::uint64_t>(item / options_.batch);
+    // The purpose goes into the item, so that training and test batches do not share their sizes.
+    Rng shared(seed_, Purpose::batch_size, static_cast<std::uint64_t>(purpose_) << 56 | batch);
+    n = problem_.size().sample(shared);
+  } else {
+    n = problem_.size().sample(rng);
+  }
+  return options_.n.value_or(n);
+}
+
+// Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
+// no thread starts on a long task when the others are done.
+void Simulator::cut_into_tasks() {
+  const auto count = static_cast<std::int64_t>(rows_.size());
+  const auto family = [&](std::int64_t b) {
+    return family_of_model_[static_cast<std::size_t>(out_->models()[b])];
+  };
+  order_.resize(static_cast<std::size_t>(count));
+  for (std::int64_t b = 0; b < count; ++b) order_[b] = b;
+  std::sort(order_.begin(), order_.end(), [&](std::int64_t b, std::int64_t c) {
+    if (family(b) != family(c)) return family(b) < family(c);
+    if (out_->sizes()[b] != out_->sizes()[c]) return out_->sizes()[b] > out_->sizes()[c];
+    return b < c;
+  });
+  requests_.resize(static_cast<std::size_t>(count));
+  tasks_.clear();
+  for (std::int64_t begin = 0; begin < count;) {
+    std::int64_t end = begin + 1;
+    while (end < count && end - begin < options_.group && family(order_[end]) == family(order_[begin])) ++end;
+    tasks_.push_back({begin, end});
+    begin = end;
+  }
+}
+
+// Draws the parameters of data set b and notes the free ones in the batch.
+void Simulator::draw_parameters(std::int64_t b) {
+  const std::int64_t j = out_->models()[b];
+  const Model& model = problem_.models()[static_cast<std::size_t>(j)];
+  const std::span<double> theta{thetas_.data() + theta_offsets_[b], model.parameters().size()};
+  model.sample_parameters(rngs_[b], theta);
+  const std::span<double> noted = out_->mutable_parameters(b);
+  const std::span<const std::int64_t> slots = problem_.slots(j);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] >= 0) noted[static_cast<std::size_t>(slots[i])] = theta[i];
+  }
+}
+
+// Whether a request gave usable data; counts it where not.
+bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
+  const Model& model = problem_.models()[static_cast<std::size_t>(out_->models()[b])];
+  const std::int64_t rows = request.rows;
+  if (rows < 0 || rows * problem_.D() > static_cast<std::int64_t>(request.out.size())) {
+    throw Error(ErrorKind::internal, "family '{}' wrote {} rows for n = {}, at most {} were promised",
+                model.family().name(), rows, request.n, model.family().max_rows(request.n));
+  }
+  if (rows > 0 && all_finite(request.out.first(static_cast<std::size_t>(rows * problem_.D())))) {
+    rows_[b] = rows;
+    return true;
+  }
+  if (++failures_[b] < options_.max_failures) return false;
+  throw Error(
+      ErrorKind::bad_data,
+      "model '{}' gave no usable data in {} draws from its prior (n = {}; the last parameters were {}); "
+      "check its priors",
+      model.name(), options_.max_failures, request.n, parameters_text(model, request.theta));
+}
+
+void Simulator::run_task(std::int64_t task) {
+  const auto [begin, end] = tasks_[static_cast<std::size_t>(task)];
+  const Family& family = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
+  // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.
+  for (std::int64_t left = end; left > begin;) {
+    for (std::int64_t i = begin; i < left; ++i) {
+      const std::int64_t b = order_[i];
+      draw_parameters(b);
+      const std::size_t P =
+          problem_.models()[static_cast<std::size_t>(out_->models()[b])].parameters().size();
+      requests_[i] = {
+          {thetas_.data() + theta_offsets_[b], P}, out_->sizes()[b], &rngs_[b], out_->mutable_data(b), 0};
+    }
+    family.simulate_many({requests_.data() + begin, static_cast<std::size_t>(left - begin)});
+    std::int64_t failed = begin;
+    for (std::int64_t i = begin; i < left; ++i) {
+      if (!accept(order_[i], requests_[i])) std::swap(order_[failed++], order_[i]);
+    }
+    left = failed;
+  }
+}
+
+void Simulator::finish() {
+  const std::span<std::int64_t> failed = out_->mutable_failed_draws();
+  for (std::size_t b = 0; b < rows_.size(); ++b) failed[out_->models()[b]] += failures_[b];
+  out_->shrink(rows_);
+  out_ = nullptr;
+}
+
+}  // namespace occam
