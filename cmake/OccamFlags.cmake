@@ -1,6 +1,6 @@
 # Compiler flags shared by every target, as the interface library occam_flags.
 add_library(occam_flags INTERFACE)
-target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
                        -fno-math-errno)  # lets loops with square roots be vectorised
 if(OCCAM_WERROR)
   target_compile_options(occam_flags INTERFACE -Werror)

@@ -6,18 +6,22 @@
 
 namespace occam {
 
+double progress(std::int64_t step, std::int64_t warmup, std::int64_t total) {
+  if (step <= warmup) return 0;
+  return std::min(1.0, static_cast<double>(step - warmup) /
+                           static_cast<double>(std::max<std::int64_t>(total - warmup, 1)));
+}
+
 double Schedule::at(std::int64_t step, std::int64_t total) const {
-  const double warm = step < warmup ? static_cast<double>(step + 1) / static_cast<double>(warmup) : 1;
+  if (step < warmup) return rate * static_cast<double>(step + 1) / static_cast<double>(warmup);
   switch (kind) {
     case ScheduleKind::constant:
-      return rate * warm;
+      return rate;
     case ScheduleKind::staircase:
-      return rate * warm *
-             std::pow(decay, std::floor(static_cast<double>(step) / static_cast<double>(decay_steps)));
+      return rate * std::pow(decay, std::floor(static_cast<double>(step) / static_cast<double>(decay_steps)));
     case ScheduleKind::cosine: {
-      const double done = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(total, 1));
-      const double share = 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
-      return rate * warm * (floor + (1 - floor) * share);
+      const double share = 0.5 * (1 + std::cos(std::numbers::pi * progress(step, warmup, total)));
+      return rate * (floor + (1 - floor) * share);
     }
   }
   return rate;

@@ -16,6 +16,9 @@ inline const std::vector<std::string>& schedule_names() {
   return names;
 }
 
+// Share of the training that is done, counted from the end of the warm-up: 0 to 1.
+double progress(std::int64_t step, std::int64_t warmup, std::int64_t total);
+
 struct Schedule {
   ScheduleKind kind = ScheduleKind::cosine;
   double rate = 1e-3;

@@ -1,0 +1,71 @@
+// A network file (name.occam): a safetensors file whose tensors are the weights by name and a few golden
+// inputs with their outputs, and whose metadata hold everything else as text. Any safetensors reader can read
+// the weights. It knows the problem as text only; `train` writes it, `compare` and others read it, and they
+// meet nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "occam/io/safetensors.hpp"
+#include "occam/networks/network.hpp"
+#include "occam/nn/loss.hpp"
+
+namespace occam {
+
+// A few data sets and what the network makes of them, kept so that a reader can tell a damaged file.
+struct GoldenOutputs {
+  std::vector<float> data;      // (sum n, D)
+  std::vector<std::int64_t> n;  // (sets)
+  std::vector<float> outputs;   // (sets, J), of the head `models`
+};
+
+struct NetworkFile {
+  static constexpr std::int64_t kFormatVersion = 1;
+
+  NetworkConfig config;
+  Link link = Link::exp;
+  std::vector<float> weights;
+
+  std::string problem_name;
+  std::string problem;      // as a problem file (TOML)
+  std::string fingerprint;  // of the problem
+  bool ordered = false;
+  std::vector<std::string> columns;      // (D)
+  std::vector<std::string> model_names;  // (J)
+  std::vector<double> model_prior;       // (J)
+  std::int64_t smallest_n = 1;           // rows of the data sets trained on
+  std::int64_t largest_n = 1;
+
+  // Outputs of the head `parameters` are (theta - mean) / scale.
+  std::vector<std::string> parameter_names;
+  std::vector<double> parameter_mean, parameter_scale;
+  std::vector<std::vector<std::uint8_t>> parameter_mask;  // (J, P) which model has which
+
+  nlohmann::json record = nlohmann::json::object();  // options, seed, steps, losses, program version
+  GoldenOutputs golden;
+};
+
+// Computes the golden outputs for these inputs.
+GoldenOutputs make_golden(const NetworkFile& file, Ragged<const float> data);
+
+Safetensors network_to_safetensors(const NetworkFile& file);
+// Error(bad_config) for files that are foreign, newer than this program, inconsistent, or whose golden
+// outputs are not reproduced. `name` is for messages.
+NetworkFile network_from_safetensors(const Safetensors& contents, const std::string& name);
+
+void write_network_file(const std::string& path, const NetworkFile& file);
+// Fails as read_file does, and as network_from_safetensors.
+NetworkFile read_network_file(const std::string& path);
+
+// Weights or anything of their layout, as one tensor per name (prefix + name), and back.
+void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std::vector<float>& flat,
+                 const std::string& prefix);
+std::vector<float> take_tensors(const Safetensors& contents, const ParameterLayout& layout,
+                                const std::string& prefix, const std::string& name);
+
+}  // namespace occam

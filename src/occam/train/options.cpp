@@ -1,0 +1,65 @@
+#include "occam/train/options.hpp"
+
+#include <algorithm>
+
+#include "occam/nn/loss.hpp"
+
+namespace occam {
+
+Schedule TrainOptions::rate_schedule() const {
+  Schedule result;
+  const auto& names = schedule_names();
+  result.kind = static_cast<ScheduleKind>(std::find(names.begin(), names.end(), schedule) - names.begin());
+  result.rate = learning_rate;
+  result.warmup = warmup;
+  result.decay = decay;
+  result.decay_steps = decay_steps;
+  return result;
+}
+
+std::int64_t TrainOptions::chance_step(std::int64_t total) const {
+  if (restart_after > 0) return restart_after;
+  return warmup + std::clamp<std::int64_t>(total / 10, 300, 2000);
+}
+
+Fields fields(TrainOptions& o) {
+  return {
+      field("iterations", o.iterations, "training steps").at_least(1),
+      field("minutes", o.minutes, "train for about so long instead of a number of steps (0: no limit)")
+          .at_least(0),
+      field("batch", o.batch, "simulated data sets per step").at_least(1).at_most(1 << 20),
+      field("link", o.link, "how outputs become concentrations").one_of(link_names()),
+      field("lambda", o.lambda, "weight of the KL term that pulls towards total uncertainty").at_least(0),
+      field("lambda_ramp", o.lambda_ramp, "share of the training over which lambda grows from 0")
+          .at_least(0)
+          .at_most(1),
+      field("learning_rate", o.learning_rate, "step size of Adam after the warm-up").above(0),
+      field("schedule", o.schedule, "how the step size falls").one_of(schedule_names()),
+      field("warmup", o.warmup, "steps over which the step size grows from 0").at_least(0),
+      field("decay", o.decay, "staircase: factor").above(0).at_most(1),
+      field("decay_steps", o.decay_steps, "staircase: steps between two factors").at_least(1),
+      field("clip", o.clip, "largest norm of a gradient (0: no limit)").at_least(0),
+      field("average", o.average, "decay of the averaged weights, which are what is kept")
+          .at_least(0)
+          .at_most(0.999999),
+      field("parameter_weight", o.parameter_weight, "weight of predicting the parameters beside the model")
+          .at_least(0),
+      field("parameter_fade", o.parameter_fade,
+            "share of the training after which that weight has faded to 0")
+          .above(0)
+          .at_most(1),
+      field("replay", o.replay, "how often each simulated batch is used").at_least(1).at_most(10000),
+      field("validate_every", o.validate_every, "steps between two validations").at_least(1),
+      field("validation_datasets", o.validation_datasets, "simulated data sets that judge the run")
+          .at_least(10),
+      field("patience", o.patience, "stop after so many validations without improvement (0: never)")
+          .at_least(0),
+      field("restarts", o.restarts, "how often a run that stays at chance begins again")
+          .at_least(0)
+          .at_most(100),
+      field("restart_after", o.restart_after, "steps after which a run at chance is given up (0: chosen)")
+          .at_least(0),
+  };
+}
+
+}  // namespace occam

@@ -1,0 +1,73 @@
+// Where training data come from: batch number -> Batch, as independent tasks that can run beside other work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "occam/simulate/simulator.hpp"
+
+namespace occam {
+
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  // prepare, run_task for every task from any threads, finish: then `out` holds the batch.
+  virtual void prepare(std::int64_t batch_number, Batch& out) = 0;
+  virtual std::int64_t task_count() const = 0;
+  virtual void run_task(std::int64_t task) = 0;
+  virtual void finish() = 0;
+};
+
+// Simulated on the fly.
+class SimulatedSource final : public BatchSource {
+ public:
+  SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t batch);
+  void prepare(std::int64_t batch_number, Batch& out) override { simulator_.prepare(batch_number, out); }
+  std::int64_t task_count() const override { return simulator_.task_count(); }
+  void run_task(std::int64_t task) override { simulator_.run_task(task); }
+  void finish() override { simulator_.finish(); }
+
+ private:
+  Simulator simulator_;
+};
+
+// A table of data sets simulated before, by `occam simulate` (npz) or another program.
+class ReferenceTable {
+ public:
+  // Error(bad_data) when the file does not fit the problem: columns, model indices, sizes, values.
+  // Arrays: data (sum N, D), n (K), model (K), and optionally parameters (K, P).
+  static ReferenceTable read(const std::string& path, const Problem& problem);
+
+  std::int64_t size() const { return all_.size(); }
+  const Batch& all() const { return all_; }
+
+ private:
+  Batch all_;
+};
+
+// Batches drawn from some rows of a table, each once per pass, in an order that changes from pass to pass.
+class TableSource final : public BatchSource {
+ public:
+  TableSource(std::shared_ptr<const ReferenceTable> table, std::vector<std::int64_t> rows,
+              std::int64_t models, std::uint64_t seed, std::int64_t batch);
+  void prepare(std::int64_t batch_number, Batch& out) override;
+  std::int64_t task_count() const override { return 0; }
+  void run_task(std::int64_t) override {}
+  void finish() override {}
+
+ private:
+  void shuffle(std::int64_t pass);
+
+  std::shared_ptr<const ReferenceTable> table_;
+  std::vector<std::int64_t> rows_, order_;
+  std::int64_t models_;
+  std::uint64_t seed_;
+  std::int64_t batch_, pass_ = -1;
+};
+
+// Copies data sets `rows` of a batch into another.
+void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to);
+
+}  // namespace occam

@@ -1,0 +1,82 @@
+// Trainer: simulate, compare the network's answer with the true model, improve the weights; again and again.
+// Owns weights, optimiser state and averaged weights. Everything a step does follows from the problem, the
+// options, the seed and the step number, so a run interrupted and resumed ends with the same bits as one that
+// was not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "occam/core/progress.hpp"
+#include "occam/networks/network_file.hpp"
+#include "occam/nn/adam.hpp"
+#include "occam/train/batch_gradient.hpp"
+#include "occam/train/options.hpp"
+#include "occam/train/source.hpp"
+
+namespace occam {
+
+// One line of the training log.
+struct TrainEvent {
+  std::int64_t step = 0, total = 0;
+  double loss = 0;             // mean over the steps since the last event
+  double validation_loss = 0;  // NaN until the first validation
+  double data_sets_per_s = 0;
+  double seconds = 0;
+};
+
+struct TrainRun {
+  std::uint64_t seed = 1;
+  std::string checkpoint;         // path; empty: none
+  double checkpoint_minutes = 5;  // between two checkpoints
+  bool resume = false;            // continue from the checkpoint if it exists
+  bool record_timing = false;     // puts wall time into the file, which then differs from run to run
+  std::shared_ptr<const ReferenceTable> table;  // train from it instead of simulating
+  std::function<void(const TrainEvent&)> log;   // at every validation
+};
+
+class Trainer {
+ public:
+  // Builds the network that the problem's options describe and learns the standardisation of its input.
+  Trainer(Problem problem, nlohmann::json network_options, TrainOptions options, TrainRun run,
+          ThreadPool& pool, ProgressSink& progress);
+  ~Trainer();
+
+  // Trains to the end and returns the network. When the sink asks to stop: saves a checkpoint and throws
+  // Error(interrupted). A loss that is not finite is Error(internal) that names the step; what was good until
+  // then is in the checkpoint.
+  NetworkFile train();
+
+  const TrainOptions& options() const { return options_; }
+
+ private:
+  struct State;
+  class Loss;
+
+  void build_network(const nlohmann::json& network_options);
+  void open_sources();
+  void learn_parameter_scales(const Batch& sample);
+  void begin_attempt(std::int64_t attempt);
+  Batch& batch_for(std::int64_t step);
+  void step(std::int64_t step);
+  double validate();
+  bool should_restart(double validation_loss);
+  void settle_total();
+  void save_checkpoint();
+  void load_checkpoint();
+  NetworkFile finished() const;
+  std::int64_t batch_number(std::int64_t step) const;
+
+  Problem problem_;
+  TrainOptions options_;
+  TrainRun run_;
+  ThreadPool& pool_;
+  ProgressSink& progress_;
+  std::unique_ptr<State> s_;
+};
+
+}  // namespace occam
