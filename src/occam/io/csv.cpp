@@ -21,8 +21,8 @@
 namespace occam {
 namespace {
 
-constexpr std::size_t kCsvChunk = std::size_t{1} << 18;  // fits in the second-level cache
-constexpr int kLengthBits = 23;                          // of a packed cell
+constexpr std::size_t kSmallestChunk = 16;  // holds any byte order mark and signature
+constexpr int kLengthBits = 23;             // of a packed cell
 constexpr std::uint64_t kLongestCell = (std::uint64_t{1} << kLengthBits) - 1;
 constexpr std::uint64_t kLargestText = std::uint64_t{1} << 40;
 
@@ -278,7 +278,8 @@ void CsvReader::refill() {
                 next_line_, options_.max_row_bytes);
   }
   if (left > 0) std::memmove(buffer_.data(), position_, left);
-  if (buffer_.size() < 2 * left || buffer_.empty()) buffer_.resize(std::max(kCsvChunk, 4 * left));
+  if (buffer_.size() < 2 * left || buffer_.empty())
+    buffer_.resize(std::max({kSmallestChunk, options_.chunk_bytes, 4 * left}));
   std::size_t used = left;
   // Sources such as pipes give a little at a time; a full buffer means fewer rows begun twice.
   while (used < buffer_.size() && !at_end_) {
@@ -487,7 +488,7 @@ CsvTable read_csv(const std::string& path, CsvOptions options) {
 
 CsvTable read_csv(std::istream& stream, std::string name, CsvOptions options) {
   std::string text;
-  std::vector<char> chunk(kCsvChunk);
+  std::vector<char> chunk(std::max(kSmallestChunk, options.chunk_bytes));
   do {
     stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));

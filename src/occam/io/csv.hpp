@@ -23,6 +23,7 @@ enum class MissingValues { refuse, keep_nan };
 struct CsvOptions {
   char delimiter = '\0';  // '\0': a tab for names that end in .tsv or .tab, otherwise a comma
   MissingValues missing = MissingValues::refuse;
+  std::size_t chunk_bytes = std::size_t{1} << 18;     // streaming only: read at a time (fits in a cache)
   std::size_t max_row_bytes = std::size_t{64} << 20;  // streaming only: the memory one row may take
 };
 

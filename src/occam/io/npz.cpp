@@ -47,6 +47,7 @@ Number get(std::string_view bytes, std::size_t at) {
 // Appends numbers as little-endian bytes.
 class Packer {
  public:
+  Packer() { bytes_.reserve(128); }
   Packer& u16(std::uint64_t value) { return put(static_cast<std::uint16_t>(value)); }
   Packer& u32(std::uint64_t value) { return put(static_cast<std::uint32_t>(value)); }
   Packer& u64(std::uint64_t value) { return put(value); }

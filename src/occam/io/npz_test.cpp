@@ -146,11 +146,11 @@ TEST(Npz, HoldsMoreMembersThan16BitsCount) {
   std::string bytes;
   NpzWriter writer([&](std::string_view part) { bytes += part; });
   const NdArray array = npz_array({});
-  for (int i = 0; i < 66000; ++i) writer.add(std::to_string(i), array);
+  for (int i = 0; i < 65600; ++i) writer.add(std::to_string(i), array);
   writer.commit();
   const NpzReader reader(std::move(bytes), "x");
-  EXPECT_EQ(reader.names().size(), 66000u);
-  EXPECT_EQ(reader.read("65999"), array);
+  EXPECT_EQ(reader.names().size(), 65600u);
+  EXPECT_EQ(reader.read("65599"), array);
 }
 
 TEST(Npz, NoticesDamage) {
@@ -192,10 +192,10 @@ TEST(Npz, DamagedFilesAreReadOrRefused) {
                                           npz_bytes({{"a", npz_array({1, 2})}}, 0),
                                           read_file(npz_fixture("descriptors.npz"))};
   int refused = 0;
-  for (int trial = 0; trial < 4500; ++trial) {
+  for (int trial = 0; trial < 3000; ++trial) {
     refused += npz_failure(mutated(seeds[trial % seeds.size()], random)) != "no error";
   }
-  EXPECT_GT(refused, 3000);
+  EXPECT_GT(refused, 2000);
   for (const std::string& seed : seeds) {
     for (std::size_t length = 0; length < seed.size(); length += 3) {
       EXPECT_NE(npz_failure(seed.substr(0, length)), "no error") << length;
