@@ -25,7 +25,9 @@ namespace {
 // |Im t| < pi, so the error falls exponentially with the number of nodes.
 class WeightIntegral {
  public:
-  WeightIntegral(double a, double b) : a_(a), b_(b) {}
+  WeightIntegral(double a, double b, std::int64_t n) : a_(a), b_(b) {
+    for (auto* values : {&f0_, &f1_, &log_ratio_}) values->reserve(static_cast<std::size_t>(n));
+  }
 
   // Adds one observation by its log densities. The larger is taken out, so that f0 and f1 lie in [0, 1].
   void add(double log_f0, double log_f1) {
@@ -61,15 +63,19 @@ class WeightIntegral {
   }
 
  private:
-  static double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::fabs(t))); }
-
   double log_integrand(double t) const {
-    const double log_w = -softplus(-t);
-    const double log_v = -softplus(t);
+    // The logs and values of w and v from one exponential and one logarithm.
+    const double small = std::exp(-std::fabs(t));
+    const double log_larger = -std::log1p(small);
+    const double log_smaller = log_larger - std::fabs(t);
+    const double larger = 1.0 / (1.0 + small);
+    const double log_w = t > 0.0 ? log_larger : log_smaller;
+    const double log_v = t > 0.0 ? log_smaller : log_larger;
     double log_product = 0.0;
     if (std::fabs(t) < 40.0) {
-      log_product = log_of_product(std::exp(log_w), std::exp(log_v), softplus(std::fabs(t)));
-    } else {  // w or v may be too small for products
+      const double smaller = small * larger;
+      log_product = log_of_product(t > 0.0 ? larger : smaller, t > 0.0 ? smaller : larger, -log_smaller);
+    } else {  // too small for products
       for (const double ratio : log_ratio_) {
         log_product += log_add(log_w + std::min(ratio, 0.0), log_v - std::max(ratio, 0.0));
       }
@@ -116,13 +122,7 @@ class WeightIntegral {
     for (int step = 0; step < 60; ++step) {
       const double w = 1.0 / (1.0 + std::exp(-t));
       const double v = 1.0 / (1.0 + std::exp(t));
-      double members = 0.0;
-      double doubt = 0.0;
-      for (std::size_t i = 0; i < f0_.size(); ++i) {
-        const double r = w * f1_[i] / (w * f1_[i] + v * f0_[i]);
-        members += r;
-        doubt += r * (1.0 - r);
-      }
+      const auto [members, doubt] = memberships(w, v);
       const double slope = a_ + members - total * w;
       const double curvature = total * w * v - doubt;
       (slope > 0.0 ? low : high) = t;
@@ -134,6 +134,24 @@ class WeightIntegral {
       if (moved < 0.05 * width) break;
     }
     return {t, width};
+  }
+
+  // sum_i r_i and sum_i r_i (1 - r_i), r_i = w f1_i / (w f1_i + v f0_i).
+  std::array<double, 2> memberships(double w, double v) const {
+    constexpr std::size_t kLanes = 4;
+    std::array<double, kLanes> members{};
+    std::array<double, kLanes> doubts{};
+    const auto count = [&](std::size_t i, std::size_t lane) {
+      const double r = w * f1_[i] / (w * f1_[i] + v * f0_[i]);
+      members[lane] += r;
+      doubts[lane] += r * (1.0 - r);
+    };
+    std::size_t i = 0;
+    for (; i + kLanes <= f0_.size(); i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) count(i + lane, lane);
+    }
+    for (; i < f0_.size(); ++i) count(i, 0);
+    return {members[0] + members[1] + members[2] + members[3], doubts[0] + doubts[1] + doubts[2] + doubts[3]};
   }
 
   // How far from t, in the direction of `width`, the integrand has fallen by 38 nats: what lies beyond is
@@ -189,7 +207,7 @@ class GaussianMixture : public Family {
     if (data.n == 0) return 0.0;
     if (weight.is_fixed())
       return log_likelihood(priors, std::log(weight.argument(0)), std::log1p(-weight.argument(0)), data);
-    WeightIntegral integral(flat ? 1.0 : weight.argument(0), flat ? 1.0 : weight.argument(1));
+    WeightIntegral integral(flat ? 1.0 : weight.argument(0), flat ? 1.0 : weight.argument(1), data.n);
     for (std::int64_t i = 0; i < data.n; ++i) {
       integral.add(log_density(priors, 0, data, i), log_density(priors, 2, data, i));
     }

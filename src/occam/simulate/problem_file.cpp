@@ -297,7 +297,7 @@ std::string toml_value(const json& value) {
   if (value.is_string()) return toml_string(value.get<std::string>());
   if (value.is_array()) {
     std::string text = "[";
-    for (std::size_t i = 0; i < value.size(); ++i) text += (i > 0 ? ", " : "") + toml_value(value[i]);
+    for (const json& item : value) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", toml_value(item));
     return text + "]";
   }
   if (value.is_object()) {
@@ -385,7 +385,8 @@ std::string problem_toml(const Problem& problem) {
                                       : toml_string(problem.size().text()));
   if (problem.one_n_per_batch()) text += "one_n_per_batch = true\n";
   if (one_family) text += fmt::format("family = {}\n", toml_string(models.front().family().name()));
-  text += "\n" + explanation(problem);
+  text += '\n';
+  text += explanation(problem);
 
   // What all models agree on is written once.
   std::vector<bool> common(models.front().parameters().size(), false);

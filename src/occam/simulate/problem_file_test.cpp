@@ -1,0 +1,199 @@
+#include "occam/simulate/problem_file.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/simulate/catalogue.hpp"
+
+namespace occam {
+namespace {
+
+const std::string kCoinFile = R"toml(name = "coins"
+n = "uniform(1, 100)"
+family = "bernoulli"
+
+[model.zebra]
+prior_probability = 0.25
+theta = "beta(1, 1)"
+
+[model.ant]
+family = "bernoulli"
+prior_probability = 0.75
+theta = 0.5
+
+[network]
+width = 48
+pooling = ["mean", "sum"]
+[train]
+rate = 1.0
+schedule = { name = "cosine", warm = 10 }
+)toml";
+
+std::string coin_file_with(const std::string& from, const std::string& to) {
+  std::string text = kCoinFile;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ProblemFile, ReadsModelsInTheOrderOfTheFile) {
+  const Problem problem = read_problem(kCoinFile, "coins.toml");
+  EXPECT_EQ(problem.name(), "coins");
+  EXPECT_EQ(problem.model_names(), (std::vector<std::string>{"zebra", "ant"}));
+  EXPECT_EQ(problem.model_prior()[0], 0.25);
+  EXPECT_EQ(problem.models()[1].priors()[0], Prior::fixed(0.5));
+  EXPECT_EQ(problem.network().at("pooling").size(), 2u);
+  EXPECT_EQ(problem.train().at("schedule").at("warm"), 10);
+  EXPECT_EQ(problem.models()[0].shared_family(), problem.models()[1].shared_family());
+}
+
+TEST(ProblemFile, PrintsWhatItReads) {
+  const Problem problem = read_problem(kCoinFile, "coins.toml");
+  const std::string printed = problem_toml(problem);
+  const Problem again = read_problem(printed, "printed.toml");
+  EXPECT_EQ(again.fingerprint(), problem.fingerprint()) << printed;
+  EXPECT_EQ(again.network(), problem.network());
+  EXPECT_EQ(again.train(), problem.train());
+  EXPECT_TRUE(again.train().at("rate").is_number_float());
+  EXPECT_EQ(problem_toml(again), printed);
+}
+
+TEST(ProblemFile, PrintsNamesAndTextsThatNeedQuotes) {
+  const auto family = make_family("bernoulli");
+  ProblemSpec spec;
+  spec.name = "quotes \" and \\ and\nlines";
+  spec.description = "caf\xc3\xa9";
+  spec.one_n_per_batch = true;
+  spec.models = {Model("M1.5", family), Model("M2+x", make_family("normal"), {{"mu", Prior::fixed(1e-300)}})};
+  const Problem problem(spec);
+  const Problem again = read_problem(problem_toml(problem), "printed.toml");
+  EXPECT_EQ(again.name(), problem.name());
+  EXPECT_EQ(again.description(), problem.description());
+  EXPECT_EQ(again.canonical_text(), problem.canonical_text());
+}
+
+TEST(ProblemFile, SharedParametersServeEveryModel) {
+  const Problem problem = read_problem(R"toml(
+name = "shared"
+n = 5
+family = "normal"
+parameters = { sigma = 2, mu = "normal(0, 1)" }
+[model.a]
+[model.b]
+mu = 0
+)toml",
+                                       "shared.toml");
+  EXPECT_EQ(problem.models()[0].priors()[0], Prior::normal(0, 1));
+  EXPECT_EQ(problem.models()[1].priors()[0], Prior::fixed(0));
+  EXPECT_EQ(problem.models()[1].priors()[1], Prior::fixed(2));
+}
+
+TEST(ProblemFile, EveryErrorNamesItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {coin_file_with("n = \"uniform(1, 100)\"", "n = \"uniform(1, 100)"), "p.toml:2:"},
+      {coin_file_with("[model.ant]", "[model.zebra]"), "p.toml:9:"},
+      {coin_file_with("name =", "nmae ="), "p.toml:1:1: unknown key 'nmae' (did you mean 'name'?)"},
+      {coin_file_with("name = \"coins\"\n", ""), "missing key 'name'"},
+      {coin_file_with("\"coins\"", "\"\""), "p.toml:1:8: name is empty"},
+      {coin_file_with("\"coins\"", "3"), "p.toml:1:8: name: expected text in quotes"},
+      {coin_file_with("n = \"uniform(1, 100)\"\n", ""), "missing key 'n'"},
+      {coin_file_with("\"uniform(1, 100)\"", "0"),
+       "p.toml:2:5: n = '0': a data set needs at least 1 observation"},
+      {coin_file_with("\"uniform(1, 100)\"", "-4"), "p.toml:2:5: n = '-4'"},
+      {coin_file_with("\"uniform(1, 100)\"", "1.5"), "p.toml:2:5: n: expected an integer"},
+      {coin_file_with("uniform(1, 100)", "uniform(100, 1)"),
+       "p.toml:2:5: n = 'uniform(100, 1)': low must not be above"},
+      {coin_file_with("\nfamily = \"bernoulli\"\n\n", "\n\n\n"), "p.toml:5:8: model 'zebra' has no family"},
+      {coin_file_with("\"bernoulli\"", "\"bernouli\""),
+       "p.toml:3:10: unknown family 'bernouli' (did you mean 'bernoulli'?)"},
+      {coin_file_with("theta = \"beta", "thta = \"beta"),
+       "p.toml:7:1: unknown key 'thta' in model 'zebra' (family 'bernoulli') (did you mean 'theta'?)"},
+      {coin_file_with("\"beta(1, 1)\"", "\"uniform(1, 0)\""),
+       "p.toml:7:9: theta = 'uniform(1, 0)': low must be below high"},
+      {coin_file_with("\"beta(1, 1)\"", "\"beta(1)\""),
+       "p.toml:7:9: theta = 'beta(1)': 1 argument given, expected beta(a, b)"},
+      {coin_file_with("\"beta(1, 1)\"", "\"normal(0, 1)\""),
+       "p.toml:7:9: theta = normal(0, 1) reaches outside"},
+      {coin_file_with("\"beta(1, 1)\"", "[1, 2]"),
+       "p.toml:7:9: theta: expected a number or a prior in quotes"},
+      {coin_file_with("= 0.75", "= 0.7"),
+       "p.toml:5:8: problem 'coins': the prior probabilities of the models sum to 0.95"},
+      {coin_file_with("= 0.75", "= -0.75"), "p.toml:11:21: prior_probability: -0.75 is not above 0"},
+      {coin_file_with("= 0.75", "= \"most\""), "p.toml:11:21: prior_probability: expected a number"},
+      {coin_file_with("prior_probability = 0.75\n", ""), "p.toml:9:8: model 'ant' has no prior_probability"},
+      {coin_file_with("[model.ant]\nfamily = \"bernoulli\"\nprior_probability = 0.75\ntheta = 0.5", ""),
+       "p.toml:5:8: problem 'coins' has 1 model; a comparison needs at least two"},
+      {"name = \"x\"\nn = 1\nfamily = \"normal\"\n[model.a]\n",
+       "p.toml:4:8: problem 'x' has 1 model; a comparison"},
+      {"name = \"x\"\nn = 1\n", "no models: expected a table [model.NAME]"},
+      {"name = \"x\"\nn = 1\nmodel = 3\n", "p.toml:3:9: model: expected a table"},
+      {"name = \"x\"\nn = 1\nmodel.a = 3\nmodel.b = 3", "p.toml:3:11: model.a: expected a table"},
+      {coin_file_with("[model.ant]\nfamily = \"bernoulli\"\nprior_probability = 0.75\ntheta = 0.5",
+                      "[model.ant]\nfamily = \"gaussian-mixture\"\nprior_probability = 0.75"),
+       "p.toml:9:8: model 'ant' (family 'gaussian-mixture') has columns x, y"},
+      {coin_file_with("[network]", "[settings]\ndt = 3\n[network]"), "p.toml:15:1: unknown setting 'dt'"},
+      {coin_file_with("[network]", "[parameters]\nsigma = 3\n[network]"),
+       "p.toml:15:1: unknown parameter 'sigma' of every family"},
+      {coin_file_with("[network]", "[model.ant.settings]\ndt = 3\n[network]"),
+       "p.toml:15:1: unknown key 'dt' in the settings"},
+      {coin_file_with("width = 48", "width = 1979-05-27"), "p.toml:15:9: dates and times"},
+      {coin_file_with("family = \"bernoulli\"\n\n", "one_n_per_batch = 1\nfamily = \"bernoulli\"\n"),
+       "p.toml:3:19: one_n_per_batch: expected true or false"},
+      {"", "p.toml:"},
+      {"\xff\xfe", "p.toml:1:1:"},
+  };
+  for (const auto& [text, expected] : cases) {
+    try {
+      read_problem(text, "p.toml");
+      ADD_FAILURE() << "accepted; expected: " << expected << "\n" << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_config);
+      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos)
+          << "got:      " << error.what() << "\nexpected: " << expected;
+      EXPECT_EQ(std::string(error.what()).find("p.toml:"), 0u) << error.what();
+    }
+  }
+}
+
+TEST(ProblemFile, LoadsByNameVariantAndPath) {
+  EXPECT_EQ(load_problem("beta-binomial").J(), 2);
+  EXPECT_EQ(load_problem("gaussian-mixtures:as_run").name(), "gaussian-mixtures:as_run");
+  EXPECT_NE(load_problem("gaussian-mixtures:as_run").fingerprint(),
+            load_problem("gaussian-mixtures").fingerprint());
+
+  const auto path = std::filesystem::temp_directory_path() / "occam_problem_file_test.toml";
+  std::ofstream(path) << kCoinFile;
+  EXPECT_EQ(load_problem(path.string()).name(), "coins");
+  std::filesystem::remove(path);
+
+  const std::vector<std::pair<std::string, ErrorKind>> refused = {
+      {"beta-binomal", ErrorKind::usage},
+      {"beta-binomial:as_run", ErrorKind::usage},
+      {"", ErrorKind::usage},
+      {"/no/such/file.toml", ErrorKind::no_input}};
+  for (const auto& [name, kind] : refused) {
+    try {
+      load_problem(name);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind) << error.what();
+    }
+  }
+  try {
+    load_problem("beta-binomal");
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'beta-binomial'?"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace occam
