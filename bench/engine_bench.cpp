@@ -14,7 +14,7 @@
 #include "occam/networks/network.hpp"
 #include "occam/nn/adam.hpp"
 #include "occam/nn/loss.hpp"
-#include "occam/train/batch_gradient.hpp"
+#include "occam/networks/batch_gradient.hpp"
 
 namespace {
 

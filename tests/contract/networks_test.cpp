@@ -8,7 +8,7 @@
 #include "occam/networks/network.hpp"
 #include "occam/nn/pool.hpp"
 #include "occam/nn/reference.hpp"
-#include "occam/train/batch_gradient.hpp"
+#include "occam/networks/batch_gradient.hpp"
 
 namespace occam {
 namespace {

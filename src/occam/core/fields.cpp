@@ -113,16 +113,17 @@ std::string Field::value() const {
 }
 
 void Field::parse(std::string_view text) {
-  std::visit(Overload{[&](bool* value) {
-                        if (text != "true" && text != "false") refuse(*this, text);
-                        *value = text == "true";
-                      },
-                      [&](std::int64_t* value) { *value = parse_number<std::int64_t>(*this, text); },
-                      [&](double* value) { *value = parse_number<double>(*this, text); },
-                      [&](std::string* value) { *value = text; },
-                      [&](std::vector<std::int64_t>* value) { *value = parse_list<std::int64_t>(*this, text); },
-                      [&](std::vector<double>* value) { *value = parse_list<double>(*this, text); }},
-             target);
+  std::visit(
+      Overload{[&](bool* value) {
+                 if (text != "true" && text != "false") refuse(*this, text);
+                 *value = text == "true";
+               },
+               [&](std::int64_t* value) { *value = parse_number<std::int64_t>(*this, text); },
+               [&](double* value) { *value = parse_number<double>(*this, text); },
+               [&](std::string* value) { *value = text; },
+               [&](std::vector<std::int64_t>* value) { *value = parse_list<std::int64_t>(*this, text); },
+               [&](std::vector<double>* value) { *value = parse_list<double>(*this, text); }},
+      target);
   check();
 }
 
@@ -134,37 +135,38 @@ void Field::set(const nlohmann::json& v) {
     must(v.is_array());
     for (const auto& item : v) must(test(item));
   };
-  std::visit(Overload{[&](bool* value) { must(v.is_boolean()), *value = v.get<bool>(); },
-                      [&](std::int64_t* value) { must(v.is_number_integer()), *value = v.get<std::int64_t>(); },
-                      [&](double* value) { must(v.is_number()), *value = v.get<double>(); },
-                      [&](std::string* value) { must(v.is_string()), *value = v.get<std::string>(); },
-                      [&](std::vector<std::int64_t>* value) {
-                        all([](const auto& item) { return item.is_number_integer(); });
-                        *value = v.get<std::vector<std::int64_t>>();
-                      },
-                      [&](std::vector<double>* value) {
-                        all([](const auto& item) { return item.is_number(); });
-                        *value = v.get<std::vector<double>>();
-                      }},
-             target);
+  std::visit(
+      Overload{[&](bool* value) { must(v.is_boolean()), *value = v.get<bool>(); },
+               [&](std::int64_t* value) { must(v.is_number_integer()), *value = v.get<std::int64_t>(); },
+               [&](double* value) { must(v.is_number()), *value = v.get<double>(); },
+               [&](std::string* value) { must(v.is_string()), *value = v.get<std::string>(); },
+               [&](std::vector<std::int64_t>* value) {
+                 all([](const auto& item) { return item.is_number_integer(); });
+                 *value = v.get<std::vector<std::int64_t>>();
+               },
+               [&](std::vector<double>* value) {
+                 all([](const auto& item) { return item.is_number(); });
+                 *value = v.get<std::vector<double>>();
+               }},
+      target);
   check();
 }
 
 void Field::check() const {
-  std::visit(Overload{[](bool*) {},
-                      [&](std::int64_t* value) { check_number(*this, static_cast<double>(*value)); },
-                      [&](double* value) { check_number(*this, *value); },
-                      [&](std::string* value) {
-                        if (choices.empty()) return;
-                        for (const std::string& choice : choices) {
-                          if (choice == *value) return;
-                        }
-                        refuse(*this, *value);
-                      },
-                      [&](auto* values) {
-                        for (const auto value : *values) check_number(*this, static_cast<double>(value));
-                      }},
-             target);
+  std::visit(
+      Overload{[](bool*) {}, [&](std::int64_t* value) { check_number(*this, static_cast<double>(*value)); },
+               [&](double* value) { check_number(*this, *value); },
+               [&](std::string* value) {
+                 if (choices.empty()) return;
+                 for (const std::string& choice : choices) {
+                   if (choice == *value) return;
+                 }
+                 refuse(*this, *value);
+               },
+               [&](auto* values) {
+                 for (const auto value : *values) check_number(*this, static_cast<double>(value));
+               }},
+      target);
 }
 
 json fields_json(const Fields& fields) {
@@ -195,7 +197,8 @@ void set_fields(Fields fields, const json& object, std::string_view where) {
 std::string fields_markdown(const Fields& fields) {
   std::string text = "| option | default | meaning |\n|---|---|---|\n";
   for (const Field& field : fields) {
-    text += fmt::format("| `{}` | `{}` | {} ({}) |\n", field.flag(), field.value(), field.help, field.expected());
+    text +=
+        fmt::format("| `{}` | `{}` | {} ({}) |\n", field.flag(), field.value(), field.help, field.expected());
   }
   return text;
 }

@@ -19,8 +19,8 @@
 
 namespace occam {
 
-using FieldTarget =
-    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*, std::vector<double>*>;
+using FieldTarget = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
+                                 std::vector<double>*>;
 
 struct Field {
   std::string name;    // snake_case; the flag is --with-dashes

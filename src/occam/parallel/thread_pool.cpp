@@ -1,8 +1,7 @@
 #include "occam/parallel/thread_pool.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <sched.h>
 #include <utility>
 
 namespace occam {
@@ -65,7 +64,8 @@ void ThreadPool::run(std::int64_t count, void* context, Call call) {
     generation_.notify_all();
   }
   work(0);
-  for (int busy = busy_.load(std::memory_order_acquire); busy != 0; busy = busy_.load(std::memory_order_acquire)) {
+  for (int busy = busy_.load(std::memory_order_acquire); busy != 0;
+       busy = busy_.load(std::memory_order_acquire)) {
     wait_while(busy_, busy);
   }
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

@@ -26,8 +26,8 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls body(item, worker) for item = 0..count-1, worker in [0, threads()), and returns when all are done.
-  // If bodies throw, the exception of the lowest item that failed is rethrown; items not yet begun are skipped.
-  // One loop at a time: not re-entrant.
+  // If bodies throw, the exception of the lowest item that failed is rethrown; items not yet begun are
+  // skipped. One loop at a time: not re-entrant.
   template <class Body>
   void for_each(std::int64_t count, Body&& body) {
     using Plain = std::remove_reference_t<Body>;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "occam/core/progress.hpp"
+#include "occam/networks/batch_gradient.hpp"
 #include "occam/networks/network_file.hpp"
 #include "occam/nn/adam.hpp"
-#include "occam/train/batch_gradient.hpp"
 #include "occam/train/options.hpp"
 #include "occam/train/source.hpp"
 

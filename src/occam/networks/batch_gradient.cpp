@@ -1,4 +1,4 @@
-#include "occam/train/batch_gradient.hpp"
+#include "occam/networks/batch_gradient.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,128 @@
+#include "occam/compare/model_posterior.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "occam/core/error.hpp"
+#include "occam/core/suggest.hpp"
+
+namespace occam {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+double log_sum(std::span<const double> terms) {
+  double top = kMinusInfinity;
+  for (const double term : terms) top = std::max(top, term);
+  double sum = 0;
+  for (const double term : terms) sum += std::exp(term - top);
+  return top + std::log(sum);
+}
+
+}  // namespace
+
+ModelPosterior::ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior)
+    : names_(std::move(model_names)), trained_prior_(std::move(trained_prior)), prior_(trained_prior_) {}
+
+void ModelPosterior::add(std::string id, std::int64_t n, std::span<const double> log_alpha,
+                         std::string flag) {
+  if (static_cast<std::int64_t>(log_alpha.size()) != J()) {
+    throw Error(ErrorKind::internal, "{} concentrations for {} models", log_alpha.size(), J());
+  }
+  ids_.push_back(std::move(id));
+  n_.push_back(n);
+  flags_.push_back(std::move(flag));
+  log_alpha_.insert(log_alpha_.end(), log_alpha.begin(), log_alpha.end());
+}
+
+ModelPosterior ModelPosterior::with_model_prior(std::vector<double> prior) const {
+  if (prior.size() != names_.size()) {
+    throw Error(ErrorKind::usage, "the model prior has {} entries for {} models", prior.size(),
+                names_.size());
+  }
+  double sum = 0;
+  for (std::size_t j = 0; j < prior.size(); ++j) {
+    if (!(prior[j] >= 0))
+      throw Error(ErrorKind::usage, "the prior probability of '{}' is {}", names_[j], prior[j]);
+    if (prior[j] > 0 && trained_prior_[j] == 0) {
+      throw Error(ErrorKind::usage, "model '{}' had no weight in training, so it cannot get any now",
+                  names_[j]);
+    }
+    sum += prior[j];
+  }
+  if (std::abs(sum - 1) > 1e-6) throw Error(ErrorKind::usage, "the model prior sums to {}, not to 1", sum);
+  ModelPosterior result = *this;
+  result.prior_ = std::move(prior);
+  return result;
+}
+
+double ModelPosterior::log_alpha(std::int64_t b, std::int64_t j) const {
+  return log_alpha_[static_cast<std::size_t>(b * J() + j)];
+}
+
+double ModelPosterior::log_weight(std::int64_t b, std::int64_t j) const {
+  const auto i = static_cast<std::size_t>(j);
+  if (prior_[i] == 0) return kMinusInfinity;
+  return log_alpha(b, j) + std::log(prior_[i] / trained_prior_[i]);
+}
+
+double ModelPosterior::log_probability(std::int64_t b, std::int64_t j) const {
+  std::vector<double> weights;
+  for (std::int64_t k = 0; k < J(); ++k) weights.push_back(log_weight(b, k));
+  return weights[static_cast<std::size_t>(j)] - log_sum(weights);
+}
+
+double ModelPosterior::probability(std::int64_t b, std::int64_t j) const {
+  return std::exp(log_probability(b, j));
+}
+
+std::int64_t ModelPosterior::best(std::int64_t b) const {
+  std::int64_t best = 0;
+  for (std::int64_t j = 1; j < J(); ++j) {
+    if (log_weight(b, j) > log_weight(b, best)) best = j;
+  }
+  return best;
+}
+
+double ModelPosterior::log_bayes_factor(std::int64_t b, std::int64_t i, std::int64_t j) const {
+  const auto evidence = [&](std::int64_t k) {
+    return log_alpha(b, k) - std::log(trained_prior_[static_cast<std::size_t>(k)]);
+  };
+  return i == j ? 0 : evidence(i) - evidence(j);
+}
+
+double ModelPosterior::uncertainty(std::int64_t b) const {
+  const std::span<const double> row(log_alpha_.data() + b * J(), static_cast<std::size_t>(J()));
+  return std::exp(std::log(static_cast<double>(J())) - log_sum(row));
+}
+
+std::vector<double> parse_model_prior(const std::string& text, const std::vector<std::string>& model_names) {
+  std::vector<double> prior(model_names.size(), 0.0);
+  std::vector<bool> seen(model_names.size(), false);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const auto equals = item.find('=');
+    double value = 0;
+    const std::string_view number = equals == std::string_view::npos ? "" : item.substr(equals + 1);
+    const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (number.empty() || status != std::errc{} || end != number.data() + number.size()) {
+      throw Error(ErrorKind::usage, "model prior: '{}' is not MODEL=PROBABILITY", item);
+    }
+    const std::string_view name = item.substr(0, equals);
+    std::size_t j = 0;
+    while (j < model_names.size() && model_names[j] != name) ++j;
+    if (j == model_names.size()) {
+      throw Error(ErrorKind::usage, "model prior: unknown model '{}'{}", name,
+                  did_you_mean(name, model_names));
+    }
+    if (seen[j]) throw Error(ErrorKind::usage, "model prior: '{}' is given twice", name);
+    seen[j] = true;
+    prior[j] = value;
+  }
+  return prior;
+}
+
+}  // namespace occam

@@ -1,0 +1,261 @@
+#include "occam/compare/observed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "occam/core/error.hpp"
+#include "occam/io/csv.hpp"
+#include "occam/io/npy.hpp"
+#include "occam/io/npz.hpp"
+
+namespace occam {
+namespace {
+
+// Collects rows into data sets and data sets into chunks.
+class Chunk {
+ public:
+  Chunk(const ObservedOptions& options, const ObservedSink& sink)
+      : options_(options), sink_(sink), D_(static_cast<std::int64_t>(options.columns.size())) {}
+
+  void begin(std::string id) {
+    if (sets() >= options_.chunk_sets || rows() >= options_.chunk_rows) flush();
+    ids_.push_back(std::move(id));
+    offsets_.push_back(offsets_.back());
+  }
+  void row(const float* values) {
+    data_.insert(data_.end(), values, values + D_);
+    ++offsets_.back();
+  }
+  void rows(const float* values, std::int64_t count) {
+    data_.insert(data_.end(), values, values + count * D_);
+    offsets_.back() += count;
+  }
+  void flush() {
+    if (ids_.empty()) return;
+    sink_(ids_, {{data_.data(), rows(), D_, D_}, offsets_.data(), sets()});
+    data_.clear();
+    ids_.clear();
+    offsets_.assign(1, 0);
+  }
+  std::int64_t sets() const { return static_cast<std::int64_t>(ids_.size()); }
+  std::int64_t rows() const { return offsets_.back(); }
+
+ private:
+  const ObservedOptions& options_;
+  const ObservedSink& sink_;
+  std::int64_t D_;
+  std::vector<float> data_;
+  std::vector<std::string> ids_;
+  std::vector<std::int64_t> offsets_ = {0};
+};
+
+std::string file_stem(const std::string& path) {
+  if (path == "-") return "stdin";
+  const auto slash = path.find_last_of('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  const auto dot = name.find_last_of('.');
+  return dot == 0 || dot == std::string::npos ? name : name.substr(0, dot);
+}
+
+// ---- csv
+// -----------------------------------------------------------------------------------------------------
+
+class CsvDataSets {
+ public:
+  CsvDataSets(CsvReader reader, const ObservedOptions& options, std::string default_id)
+      : reader_(std::move(reader)), default_id_(std::move(default_id)) {
+    for (const std::string& column : options.columns) columns_.push_back(reader_.column_index(column));
+    for (const std::string& column : options.by) by_.push_back(reader_.column_index(column));
+    const bool reserved =
+        std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
+    if (by_.empty() && !reserved && reader_.has_column("dataset"))
+      by_.push_back(reader_.column_index("dataset"));
+  }
+
+  bool next() {
+    if (!reader_.next()) return false;
+    id_ = by_.empty() ? default_id_ : "";
+    for (std::size_t i = 0; i < by_.size(); ++i) {
+      if (i > 0) id_ += '/';
+      id_ += reader_.text(by_[i]);
+    }
+    return true;
+  }
+  const std::string& id() const { return id_; }
+  void values(std::vector<float>& row) const {
+    row.clear();
+    for (const std::size_t column : columns_) {
+      const double value = reader_.number(column);
+      if (std::abs(value) > std::numeric_limits<float>::max()) {
+        throw Error(ErrorKind::bad_data, "{}:{}: column '{}': {} is too large", reader_.name(),
+                    reader_.line(), reader_.columns()[column], value);
+      }
+      row.push_back(static_cast<float>(value));
+    }
+  }
+  const CsvReader& reader() const { return reader_; }
+
+ private:
+  CsvReader reader_;
+  std::string default_id_, id_;
+  std::vector<std::size_t> columns_, by_;
+};
+
+CsvDataSets open_csv(const std::string& path, const ObservedOptions& options) {
+  if (path == "-") return {CsvReader::from_stream(std::cin, "standard input"), options, "stdin"};
+  return {CsvReader::open(path), options, file_stem(path)};
+}
+
+// Whether the rows of each data set stand together, which lets the file be streamed.
+bool is_grouped(const std::string& path, const ObservedOptions& options) {
+  CsvDataSets rows = open_csv(path, options);
+  std::unordered_set<std::string> seen;
+  std::string present;
+  bool any = false;
+  while (rows.next()) {
+    if (any && rows.id() == present) continue;
+    if (!seen.insert(rows.id()).second) return false;
+    present = rows.id();
+    any = true;
+  }
+  return true;
+}
+
+[[noreturn]] void refuse_empty(const std::string& name) {
+  throw Error(ErrorKind::bad_data, "{}: there is a header but no data", name);
+}
+
+void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
+  CsvDataSets rows = open_csv(path, options);
+  std::unordered_set<std::string> seen;
+  std::vector<float> values;
+  std::string present;
+  bool any = false;
+  while (rows.next()) {
+    if (!any || rows.id() != present) {
+      if (!seen.insert(rows.id()).second) {
+        throw Error(
+            ErrorKind::bad_data,
+            "{}:{}: data set '{}' begins again; rows of a data set must stand together when read from a pipe",
+            rows.reader().name(), rows.reader().line(), rows.id());
+      }
+      present = rows.id();
+      chunk.begin(present);
+      any = true;
+    }
+    rows.values(values);
+    chunk.row(values.data());
+  }
+  if (!any) refuse_empty(rows.reader().name());
+}
+
+// Data sets whose rows are scattered over the file, in the order of their first rows.
+void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
+  CsvDataSets rows = open_csv(path, options);
+  std::unordered_map<std::string, std::size_t> index;
+  std::vector<std::string> ids;
+  std::vector<std::vector<float>> sets;
+  std::vector<float> values;
+  while (rows.next()) {
+    const auto [place, fresh] = index.try_emplace(rows.id(), ids.size());
+    if (fresh) {
+      ids.push_back(rows.id());
+      sets.emplace_back();
+    }
+    rows.values(values);
+    sets[place->second].insert(sets[place->second].end(), values.begin(), values.end());
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    chunk.begin(ids[i]);
+    chunk.rows(sets[i].data(), static_cast<std::int64_t>(sets[i].size() / options.columns.size()));
+  }
+}
+
+// ---- numpy
+// ---------------------------------------------------------------------------------------------------
+
+void require_finite(const std::vector<float>& values, const std::string& name) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (bad != values.end()) {
+    throw Error(ErrorKind::bad_data, "{}: element {} is {}; observations must be finite numbers", name,
+                bad - values.begin(), *bad);
+  }
+}
+
+// (N), (N, D) is one data set; (B, N, D) are B of them.
+void add_array(const NdArray& array, const std::string& name, const std::string& id, std::int64_t D,
+               Chunk& chunk) {
+  const Shape& shape = array.shape;
+  const bool flat = shape.size() == 1 && D == 1;
+  if (!flat && (shape.size() < 2 || shape.size() > 3 || shape.back() != D)) {
+    throw Error(ErrorKind::bad_data, "{}: shape {}, expected (N, {}) or (B, N, {})", name, shape_text(shape),
+                D, D);
+  }
+  const std::vector<float> values = array.as_float();
+  require_finite(values, name);
+  if (values.empty()) throw Error(ErrorKind::bad_data, "{}: shape {} holds no data", name, shape_text(shape));
+  const std::int64_t n = flat ? shape[0] : shape[shape.size() - 2];
+  const std::int64_t sets = shape.size() == 3 ? shape[0] : 1;
+  for (std::int64_t b = 0; b < sets; ++b) {
+    chunk.begin(sets == 1 && shape.size() < 3 ? id : std::to_string(b));
+    chunk.rows(values.data() + b * n * D, n);
+  }
+}
+
+// The layout that `occam simulate` writes: all rows in `data`, sizes in `n`.
+void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, Chunk& chunk) {
+  const NdArray data = file.read("data");
+  if (data.shape.size() != 2 || data.shape[1] != D) {
+    throw Error(ErrorKind::bad_data, "{}: 'data' has shape {}, expected (rows, {})", path,
+                shape_text(data.shape), D);
+  }
+  const std::vector<float> values = data.as_float();
+  require_finite(values, path + ": 'data'");
+  std::int64_t row = 0;
+  std::int64_t b = 0;
+  for (const std::int64_t n : file.read("n").as_int64()) {
+    if (n < 1 || n > data.shape[0] - row) {
+      throw Error(ErrorKind::bad_data, "{}: 'n' does not fit 'data' at data set {}", path, b);
+    }
+    chunk.begin(std::to_string(b++));
+    chunk.rows(values.data() + row * D, n);
+    row += n;
+  }
+  if (row != data.shape[0])
+    throw Error(ErrorKind::bad_data, "{}: 'n' does not cover all rows of 'data'", path);
+}
+
+void read_npz(const std::string& path, std::int64_t D, Chunk& chunk) {
+  const NpzReader file(path);
+  if (file.names().empty()) throw Error(ErrorKind::bad_data, "{}: there are no arrays in it", path);
+  if (file.has("data") && file.has("n")) return add_packed(file, path, D, chunk);
+  for (const std::string& name : file.names())
+    add_array(file.read(name), path + ": '" + name + "'", name, D, chunk);
+}
+
+}  // namespace
+
+void read_observed(const std::string& path, const ObservedOptions& options, const ObservedSink& sink) {
+  Chunk chunk(options, sink);
+  const auto D = static_cast<std::int64_t>(options.columns.size());
+  const bool numpy = path.ends_with(".npy") || path.ends_with(".npz");
+  if (numpy && !options.by.empty()) {
+    throw Error(ErrorKind::usage, "--by names columns of a csv file; {} has none", path);
+  }
+  if (path.ends_with(".npz")) {
+    read_npz(path, D, chunk);
+  } else if (path.ends_with(".npy")) {
+    add_array(read_npy(path), path, file_stem(path), D, chunk);
+  } else if (path == "-" || !InputFile(path).is_regular() || is_grouped(path, options)) {
+    stream_csv(path, options, chunk);
+  } else {
+    gather_csv(path, options, chunk);
+  }
+  chunk.flush();
+}
+
+}  // namespace occam
