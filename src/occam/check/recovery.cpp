@@ -32,7 +32,6 @@ Recovery measure_recovery(Comparator& comparator, const Problem& problem, std::u
   SimulatorOptions options;
   options.n = n;
   Simulator simulator(problem, seed, Purpose::test, options);
-  const auto J = problem.J();
   double squares = 0;
   Batch batch;
   for (std::int64_t first = 0; first < data_sets; first += kChunk) {
@@ -53,8 +52,7 @@ Recovery measure_recovery(Comparator& comparator, const Problem& problem, std::u
     for (std::int64_t b = 0; b < count; ++b) {
       const std::int64_t truth = batch.models()[static_cast<std::size_t>(b)];
       result.accuracy += answers.best(b) == truth ? 1 : 0;
-      std::vector<double> log_p;
-      for (std::int64_t j = 0; j < J; ++j) log_p.push_back(answers.log_probability(b, j));
+      const std::vector<double> log_p = answers.log_probabilities(b);
       result.log_loss -= log_p[static_cast<std::size_t>(truth)];
       if (!result.exact) continue;
       const auto& log_exact = exact[static_cast<std::size_t>(b)];

@@ -27,8 +27,7 @@ std::vector<std::string> column_names(const std::vector<std::string>& models,
 
 // The numbers of one answer, in the order of the columns: p, alpha, log Bayes factors.
 std::vector<double> numbers(const ModelPosterior& answers, std::int64_t b) {
-  std::vector<double> result;
-  for (std::int64_t j = 0; j < answers.J(); ++j) result.push_back(answers.probability(b, j));
+  std::vector<double> result = answers.probabilities(b);
   for (std::int64_t j = 0; j < answers.J(); ++j) result.push_back(std::exp(answers.log_alpha(b, j)));
   const std::int64_t best = answers.best(b);
   for (std::int64_t j = 0; j < answers.J(); ++j) result.push_back(answers.log_bayes_factor(b, j, best));
@@ -128,8 +127,7 @@ std::string answer_table(const ModelPosterior& answers, std::int64_t rows) {
   for (std::int64_t b = 0; b < std::min(rows, answers.size()); ++b) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(answers.J()));
     std::iota(order.begin(), order.end(), 0);
-    std::vector<double> p;
-    for (std::int64_t j = 0; j < answers.J(); ++j) p.push_back(answers.probability(b, j));
+    const std::vector<double> p = answers.probabilities(b);
     std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return p[i] > p[j]; });
     text +=
         fmt::format("{:<{}}  {:>6}  {:>6.3f} ", answers.id(b), width, answers.n(b), answers.uncertainty(b));

@@ -67,14 +67,18 @@ double ModelPosterior::log_weight(std::int64_t b, std::int64_t j) const {
   return log_alpha(b, j) + std::log(prior_[i] / trained_prior_[i]);
 }
 
-double ModelPosterior::log_probability(std::int64_t b, std::int64_t j) const {
-  std::vector<double> weights;
-  for (std::int64_t k = 0; k < J(); ++k) weights.push_back(log_weight(b, k));
-  return weights[static_cast<std::size_t>(j)] - log_sum(weights);
+std::vector<double> ModelPosterior::log_probabilities(std::int64_t b) const {
+  std::vector<double> result;
+  for (std::int64_t k = 0; k < J(); ++k) result.push_back(log_weight(b, k));
+  const double total = log_sum(result);
+  for (double& value : result) value -= total;
+  return result;
 }
 
-double ModelPosterior::probability(std::int64_t b, std::int64_t j) const {
-  return std::exp(log_probability(b, j));
+std::vector<double> ModelPosterior::probabilities(std::int64_t b) const {
+  std::vector<double> result = log_probabilities(b);
+  for (double& value : result) value = std::exp(value);
+  return result;
 }
 
 std::int64_t ModelPosterior::best(std::int64_t b) const {

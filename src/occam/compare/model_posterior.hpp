@@ -33,8 +33,8 @@ class ModelPosterior {
   const std::string& flag(std::int64_t b) const { return flags_[static_cast<std::size_t>(b)]; }
 
   double log_alpha(std::int64_t b, std::int64_t j) const;
-  double log_probability(std::int64_t b, std::int64_t j) const;  // -inf where the model prior is zero
-  double probability(std::int64_t b, std::int64_t j) const;
+  std::vector<double> log_probabilities(std::int64_t b) const;  // (J), -inf where the model prior is zero
+  std::vector<double> probabilities(std::int64_t b) const;      // (J)
   std::int64_t best(std::int64_t b) const;  // the most probable model, the first of equals
   double log_bayes_factor(std::int64_t b, std::int64_t i, std::int64_t j) const;
   double uncertainty(std::int64_t b) const;

@@ -300,8 +300,12 @@ double Trainer::validate() {
   return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 
+double Trainer::chance_loss() const {
+  return entropy(problem_.model_prior());
+}
+
 bool Trainer::should_restart(double validation_loss) {
-  if (validation_loss < entropy(problem_.model_prior()) - kChanceMargin) return false;
+  if (validation_loss < chance_loss() - kChanceMargin) return false;
   if (s_->attempt >= options_.restarts) {
     progress_.say(fmt::format(
         "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",

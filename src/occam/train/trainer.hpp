@@ -52,6 +52,8 @@ class Trainer {
   NetworkFile train();
 
   const TrainOptions& options() const { return options_; }
+  // The log-loss of answering with the model prior.
+  double chance_loss() const;
 
  private:
   struct State;
