@@ -173,9 +173,10 @@ class SequenceNetwork(WithHead):
     """LSTM (hidden, 0: none) beside Conv1D layers ((filters, kernel, stride), …; empty: none) pooled over time."""
 
     def __init__(self, channels, hidden, convs, time_pooling, post, outputs, summary=0, log_n=False,
-                 log_n_mean=0.0, log_n_scale=1.0):
+                 log_n_mean=0.0, log_n_scale=1.0, onednn_lstm=True):
         super().__init__()
         self.hidden, self.time_pooling, self.log_n = hidden, time_pooling, log_n
+        self.onednn_lstm = onednn_lstm  # which of PyTorch's two implementations runs nn.LSTM
         self.log_n_mean, self.log_n_scale = log_n_mean, log_n_scale
         if hidden:
             self.lstm = nn.LSTM(channels, hidden, batch_first=True)
@@ -193,11 +194,17 @@ class SequenceNetwork(WithHead):
             x = F.elu(getattr(self, f"conv{i}")(x))
         return x.amax(2) if self.time_pooling == "max" else x.mean(2)
 
+    def recur(self, x):
+        if self.onednn_lstm:
+            return self.lstm(x)[1][0][-1]
+        with torch.backends.mkldnn.flags(enabled=False):
+            return self.lstm(x)[1][0][-1]
+
     def branches(self, x):
         """x (B, N, D) -> (B, width)"""
         parts = []
         if self.hidden:
-            parts.append(self.lstm(x)[1][0][-1])
+            parts.append(self.recur(x))
         if self.convs:
             parts.append(self.convolve(x))
         return torch.cat(parts, -1)
