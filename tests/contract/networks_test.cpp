@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "occam/networks/batch_gradient.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/nn/pool.hpp"
 #include "occam/nn/reference.hpp"
-#include "occam/networks/batch_gradient.hpp"
 
 namespace occam {
 namespace {

