@@ -78,6 +78,11 @@ Field&& Field::one_of(std::vector<std::string> values) && {
   return std::move(*this);
 }
 
+Field&& Field::by_default(std::string text) && {
+  default_text = std::move(text);
+  return std::move(*this);
+}
+
 std::string Field::flag() const {
   std::string text = "--" + name;
   for (char& c : text) {
@@ -112,17 +117,24 @@ std::string Field::value() const {
   return json().dump();
 }
 
+std::string Field::default_shown() const {
+  if (!default_text.empty()) return default_text;
+  if (const auto* text = std::get_if<std::string*>(&target)) return **text;
+  return value();
+}
+
 void Field::parse(std::string_view text) {
-  std::visit(Overload{[&](bool* value) {
-                        if (text != "true" && text != "false") refuse(*this, text);
-                        *value = text == "true";
-                      },
-                      [&](std::int64_t* value) { *value = parse_number<std::int64_t>(*this, text); },
-                      [&](double* value) { *value = parse_number<double>(*this, text); },
-                      [&](std::string* value) { *value = text; },
-                      [&](std::vector<std::int64_t>* value) { *value = parse_list<std::int64_t>(*this, text); },
-                      [&](std::vector<double>* value) { *value = parse_list<double>(*this, text); }},
-             target);
+  std::visit(
+      Overload{[&](bool* value) {
+                 if (text != "true" && text != "false") refuse(*this, text);
+                 *value = text == "true";
+               },
+               [&](std::int64_t* value) { *value = parse_number<std::int64_t>(*this, text); },
+               [&](double* value) { *value = parse_number<double>(*this, text); },
+               [&](std::string* value) { *value = text; },
+               [&](std::vector<std::int64_t>* value) { *value = parse_list<std::int64_t>(*this, text); },
+               [&](std::vector<double>* value) { *value = parse_list<double>(*this, text); }},
+      target);
   check();
 }
 
@@ -134,37 +146,38 @@ void Field::set(const nlohmann::json& v) {
     must(v.is_array());
     for (const auto& item : v) must(test(item));
   };
-  std::visit(Overload{[&](bool* value) { must(v.is_boolean()), *value = v.get<bool>(); },
-                      [&](std::int64_t* value) { must(v.is_number_integer()), *value = v.get<std::int64_t>(); },
-                      [&](double* value) { must(v.is_number()), *value = v.get<double>(); },
-                      [&](std::string* value) { must(v.is_string()), *value = v.get<std::string>(); },
-                      [&](std::vector<std::int64_t>* value) {
-                        all([](const auto& item) { return item.is_number_integer(); });
-                        *value = v.get<std::vector<std::int64_t>>();
-                      },
-                      [&](std::vector<double>* value) {
-                        all([](const auto& item) { return item.is_number(); });
-                        *value = v.get<std::vector<double>>();
-                      }},
-             target);
+  std::visit(
+      Overload{[&](bool* value) { must(v.is_boolean()), *value = v.get<bool>(); },
+               [&](std::int64_t* value) { must(v.is_number_integer()), *value = v.get<std::int64_t>(); },
+               [&](double* value) { must(v.is_number()), *value = v.get<double>(); },
+               [&](std::string* value) { must(v.is_string()), *value = v.get<std::string>(); },
+               [&](std::vector<std::int64_t>* value) {
+                 all([](const auto& item) { return item.is_number_integer(); });
+                 *value = v.get<std::vector<std::int64_t>>();
+               },
+               [&](std::vector<double>* value) {
+                 all([](const auto& item) { return item.is_number(); });
+                 *value = v.get<std::vector<double>>();
+               }},
+      target);
   check();
 }
 
 void Field::check() const {
-  std::visit(Overload{[](bool*) {},
-                      [&](std::int64_t* value) { check_number(*this, static_cast<double>(*value)); },
-                      [&](double* value) { check_number(*this, *value); },
-                      [&](std::string* value) {
-                        if (choices.empty()) return;
-                        for (const std::string& choice : choices) {
-                          if (choice == *value) return;
-                        }
-                        refuse(*this, *value);
-                      },
-                      [&](auto* values) {
-                        for (const auto value : *values) check_number(*this, static_cast<double>(value));
-                      }},
-             target);
+  std::visit(
+      Overload{[](bool*) {}, [&](std::int64_t* value) { check_number(*this, static_cast<double>(*value)); },
+               [&](double* value) { check_number(*this, *value); },
+               [&](std::string* value) {
+                 if (choices.empty()) return;
+                 for (const std::string& choice : choices) {
+                   if (choice == *value) return;
+                 }
+                 refuse(*this, *value);
+               },
+               [&](auto* values) {
+                 for (const auto value : *values) check_number(*this, static_cast<double>(value));
+               }},
+      target);
 }
 
 json fields_json(const Fields& fields) {
@@ -195,7 +208,11 @@ void set_fields(Fields fields, const json& object, std::string_view where) {
 std::string fields_markdown(const Fields& fields) {
   std::string text = "| option | default | meaning |\n|---|---|---|\n";
   for (const Field& field : fields) {
-    text += fmt::format("| `{}` | `{}` | {} ({}) |\n", field.flag(), field.value(), field.help, field.expected());
+    std::string value = field.default_shown();
+    if (field.default_text.empty() && !value.empty()) value = "`" + value + "`";
+    const bool limited = !field.choices.empty() || std::isfinite(field.min) || std::isfinite(field.max);
+    text += fmt::format("| `{}` | {} | {}{} |\n", field.flag(), value, field.help,
+                        limited ? fmt::format(" ({})", field.expected()) : "");
   }
   return text;
 }

@@ -17,7 +17,8 @@ struct Options {
 };
 
 Fields fields(Options& o) {
-  return {field("count", o.count, "how many").at_least(1), field("rate", o.rate, "how fast").above(0).at_most(1),
+  return {field("count", o.count, "how many").at_least(1),
+          field("rate", o.rate, "how fast").above(0).at_most(1),
           field("mode", o.mode, "which way").one_of({"fast", "slow"}), field("loud", o.loud, "say more"),
           field("layer_sizes", o.sizes, "widths").at_least(1)};
 }
@@ -41,9 +42,18 @@ TEST(Fields, ReadsEveryTypeFromText) {
 TEST(Fields, RefusesBadValuesWithWhatWasExpected) {
   Options o;
   Fields list = fields(o);
-  for (const auto& [index, text] : std::vector<std::pair<int, std::string>>{
-           {0, "0"}, {0, "-3"}, {0, "2.5"}, {0, ""}, {0, "99999999999999999999"}, {1, "0"}, {1, "nan"}, {1, "1.5"},
-           {2, "medium"}, {3, "yes"}, {4, "1,,2"}, {4, "0"}}) {
+  for (const auto& [index, text] : std::vector<std::pair<int, std::string>>{{0, "0"},
+                                                                            {0, "-3"},
+                                                                            {0, "2.5"},
+                                                                            {0, ""},
+                                                                            {0, "99999999999999999999"},
+                                                                            {1, "0"},
+                                                                            {1, "nan"},
+                                                                            {1, "1.5"},
+                                                                            {2, "medium"},
+                                                                            {3, "yes"},
+                                                                            {4, "1,,2"},
+                                                                            {4, "0"}}) {
     try {
       list[index].parse(text);
       ADD_FAILURE() << "accepted '" << text << "' for " << list[index].name;
@@ -61,6 +71,19 @@ TEST(Fields, RoundTripThroughJson) {
   Options b;
   set_fields(fields(b), fields_json(fields(a)), "test");
   EXPECT_EQ(fields_json(fields(a)), fields_json(fields(b)));
+}
+
+TEST(Fields, DefaultsAreShownForReaders) {
+  std::int64_t threads = 0;
+  std::string model;
+  bool exact = false;
+  const Fields list = {field("threads", threads, "threads").at_least(1).by_default("all cores"),
+                       field("model", model, "a model"), field("exact", exact, "exact")};
+  EXPECT_EQ(fields_markdown(list),
+            "| option | default | meaning |\n|---|---|---|\n"
+            "| `--threads` | all cores | threads (an integer, at least 1) |\n"
+            "| `--model` |  | a model |\n"
+            "| `--exact` | `false` | exact |\n");
 }
 
 TEST(Fields, UnknownKeySuggestsTheNearest) {
