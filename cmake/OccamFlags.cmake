@@ -2,6 +2,9 @@
 add_library(occam_flags INTERFACE)
 target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
                        -fno-math-errno)  # lets loops with square roots be vectorised
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(occam_flags INTERFACE -Wno-restrict)  # false alarms on string concatenation (GCC bug 105651)
+endif()
 if(OCCAM_WERROR)
   target_compile_options(occam_flags INTERFACE -Werror)
 endif()

@@ -1,1 +1,67 @@
-int main() { return 0; }
+// The program: one message on standard error and an exit code of sysexits.h for whatever goes wrong.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <fcntl.h>
+#include <new>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "occam/core/error.hpp"
+#include "verb.hpp"
+
+namespace {
+
+// A descriptor 0, 1 or 2 that was closed by the caller would be given to the next file opened, and messages
+// would end up in it. Read-only, so that writing to a closed standard output still fails.
+void occupy_standard_descriptors() {
+  int opened = 0;
+  do {
+    opened = ::open("/dev/null", O_RDONLY);
+  } while (opened >= 0 && opened <= STDERR_FILENO);
+  if (opened > STDERR_FILENO) ::close(opened);
+}
+
+// Whether the reader of a pipe on standard output has gone, as in `occam ... | head`.
+bool reader_has_gone() {
+  struct pollfd state {
+    STDOUT_FILENO, 0, 0
+  };
+  return ::poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
+}
+
+int fail(int code, std::string message) {
+  // On one line, whatever an input file smuggled into the message.
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  fmt::print(stderr, "occam: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  occupy_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
+  try {
+    occam::Verbs verbs;
+    occam::register_verbs(verbs);
+    verbs.execute(argc, argv);
+    return 0;
+  } catch (const occam::Error& error) {
+    const int code = exit_code(error.kind());
+    if (error.kind() == occam::ErrorKind::io && reader_has_gone()) return code;
+    if (error.kind() == occam::ErrorKind::internal) {
+      return fail(code, fmt::format("internal error: {}; please report it", error.what()));
+    }
+    return fail(code, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(70, "out of memory; try fewer data sets at a time");
+  } catch (const std::exception& error) {
+    return fail(70, fmt::format("internal error: {}; please report it", error.what()));
+  }
+}

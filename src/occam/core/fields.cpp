@@ -78,6 +78,11 @@ Field&& Field::one_of(std::vector<std::string> values) && {
   return std::move(*this);
 }
 
+Field&& Field::by_default(std::string text) && {
+  default_text = std::move(text);
+  return std::move(*this);
+}
+
 std::string Field::flag() const {
   std::string text = "--" + name;
   for (char& c : text) {
@@ -110,6 +115,12 @@ json Field::json() const {
 
 std::string Field::value() const {
   return json().dump();
+}
+
+std::string Field::default_shown() const {
+  if (!default_text.empty()) return default_text;
+  if (const auto* text = std::get_if<std::string*>(&target)) return **text;
+  return value();
 }
 
 void Field::parse(std::string_view text) {
@@ -197,8 +208,11 @@ void set_fields(Fields fields, const json& object, std::string_view where) {
 std::string fields_markdown(const Fields& fields) {
   std::string text = "| option | default | meaning |\n|---|---|---|\n";
   for (const Field& field : fields) {
-    text +=
-        fmt::format("| `{}` | `{}` | {} ({}) |\n", field.flag(), field.value(), field.help, field.expected());
+    std::string value = field.default_shown();
+    if (field.default_text.empty() && !value.empty()) value = "`" + value + "`";
+    const bool limited = !field.choices.empty() || std::isfinite(field.min) || std::isfinite(field.max);
+    text += fmt::format("| `{}` | {} | {}{} |\n", field.flag(), value, field.help,
+                        limited ? fmt::format(" ({})", field.expected()) : "");
   }
   return text;
 }

@@ -30,16 +30,19 @@ struct Field {
   double max = std::numeric_limits<double>::infinity();
   bool min_open = false;             // min itself excluded
   std::vector<std::string> choices;  // of a string field
+  std::string default_text;          // what leaving it out means, where the value itself does not say so
 
   Field&& at_least(double value) &&;
   Field&& above(double value) &&;
   Field&& at_most(double value) &&;
   Field&& one_of(std::vector<std::string> values) &&;
+  Field&& by_default(std::string text) &&;  // "all cores"
 
   std::string flag() const;           // "--batch-size"
   std::string type() const;           // "integer", "number", "text", "true/false", "list of integers", ...
   std::string expected() const;       // "an integer, at least 1"
   std::string value() const;          // the present value as text, as TOML would write it
+  std::string default_shown() const;  // default_text or value(); empty for an empty text
   nlohmann::json json() const;        // the present value
   void parse(std::string_view text);  // parse and check; throws Error(usage) that names the field
   void set(const nlohmann::json& v);  // the same from JSON (a TOML value arrives this way too)

@@ -73,6 +73,19 @@ TEST(Fields, RoundTripThroughJson) {
   EXPECT_EQ(fields_json(fields(a)), fields_json(fields(b)));
 }
 
+TEST(Fields, DefaultsAreShownForReaders) {
+  std::int64_t threads = 0;
+  std::string model;
+  bool exact = false;
+  const Fields list = {field("threads", threads, "threads").at_least(1).by_default("all cores"),
+                       field("model", model, "a model"), field("exact", exact, "exact")};
+  EXPECT_EQ(fields_markdown(list),
+            "| option | default | meaning |\n|---|---|---|\n"
+            "| `--threads` | all cores | threads (an integer, at least 1) |\n"
+            "| `--model` |  | a model |\n"
+            "| `--exact` | `false` | exact |\n");
+}
+
 TEST(Fields, UnknownKeySuggestsTheNearest) {
   Options o;
   try {

@@ -245,6 +245,15 @@ HWY_INLINE void one_panel(const Product<T>& p, const T* a, const T* b, Index b_s
   }
 }
 
+// Pieces of k of equal length, at most `most` long: what one pass over the rows reads again and again should
+// stay in the first-level cache.
+constexpr Index piece_length(Index inner, Index most) {
+  const Index pieces = (inner + most - 1) / most;
+  return pieces <= 1 ? inner : (inner + pieces - 1) / pieces;
+}
+
+constexpr Index kPanelBytes = 32 << 10;
+
 template <class T>
 void multiply(const Product<T>& p) {
   constexpr Index width = panel_columns<T>();
@@ -252,23 +261,30 @@ void multiply(const Product<T>& p) {
   for (Index first = 0; first < p.columns; first += width) {
     const Index columns = std::min(width, p.columns - first);
     const Index stride = (columns + L - 1) / L * L;
-    one_panel<false>(p, p.a, p.b + first * p.inner, stride, p.inner, p.c + first,
-                     p.bias == nullptr ? nullptr : p.bias + first, columns);
+    const T* panel = p.b + first * p.inner;
+    const Index piece = piece_length(p.inner, kPanelBytes / (stride * static_cast<Index>(sizeof(T))));
+    for (Index k = 0; k < p.inner; k += piece) {
+      Product<T> part = p;
+      const bool last = k + piece >= p.inner;
+      part.accumulate = p.accumulate || k > 0;
+      if (!last) part.activation = Activation::identity;
+      const T* bias = p.bias == nullptr || k > 0 ? nullptr : p.bias + first;
+      one_panel<false>(part, p.a + k, panel + k * stride, stride, std::min(piece, p.inner - k), p.c + first,
+                       bias, columns);
+    }
   }
 }
 
 template <class T>
 void multiply_transposed(const Product<T>& p) {
-  // Chunks of k that keep both operands in the first-level cache.
-  constexpr Index chunk = 64;
   constexpr Index width = panel_columns<T>();
   Product<T> part = p;
-  for (Index k = 0; k < p.inner; k += chunk) {
-    const Index inner = std::min(chunk, p.inner - k);
+  const Index piece = piece_length(p.inner, kPanelBytes / (width * static_cast<Index>(sizeof(T))));
+  for (Index k = 0; k < p.inner; k += piece) {
     for (Index first = 0; first < p.columns; first += width) {
       const Index columns = std::min(width, p.columns - first);
-      one_panel<true>(part, p.a + k * p.a_stride, p.b + k * p.b_stride + first, p.b_stride, inner,
-                      p.c + first, static_cast<const T*>(nullptr), columns);
+      one_panel<true>(part, p.a + k * p.a_stride, p.b + k * p.b_stride + first, p.b_stride,
+                      std::min(piece, p.inner - k), p.c + first, static_cast<const T*>(nullptr), columns);
     }
     part.accumulate = true;
   }

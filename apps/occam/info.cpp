@@ -1,0 +1,86 @@
+// occam info: what a network file is, and is for.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "occam/networks/network_file.hpp"
+#include "verb.hpp"
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+
+struct InfoVerb {
+  std::string network;
+  bool json = false;
+};
+
+Fields fields(InfoVerb& o) {
+  return {field("json", o.json, "print everything as JSON")};
+}
+
+json everything(const NetworkFile& file) {
+  return {{"problem_name", file.problem_name},
+          {"fingerprint", file.fingerprint},
+          {"models", file.model_names},
+          {"model_prior", file.model_prior},
+          {"columns", file.columns},
+          {"ordered", file.ordered},
+          {"n", {file.smallest_n, file.largest_n}},
+          {"parameters", file.parameter_names},
+          {"weights", file.weights.size()},
+          {"network", file.config.json()},
+          {"link", link_names()[static_cast<std::size_t>(file.link)]},
+          {"record", file.record},
+          {"problem", file.problem}};
+}
+
+std::string some(const std::vector<std::string>& names) {
+  if (names.size() <= 8) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, ... ({} in all)", fmt::join(names.begin(), names.begin() + 6, ", "), names.size());
+}
+
+std::string summary(const NetworkFile& file) {
+  const json& r = file.record;
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<18}{}\n", name, value);
+  };
+  line("problem", fmt::format("{} (fingerprint {})", file.problem_name, file.fingerprint));
+  line("models", some(file.model_names));
+  line("columns", some(file.columns));
+  line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
+                                   file.ordered ? "in order" : "order irrelevant"));
+  line("network", fmt::format("{}, {} weights, link {}", file.config.options.architecture,
+                              file.weights.size(), link_names()[static_cast<std::size_t>(file.link)]));
+  if (file.config.parameters > 0) line("estimates", some(file.parameter_names));
+  line("trained", fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", 0),
+                              r.value("data_sets", 0), r.value("source", ""), r.value("seed", 0),
+                              r.value("program", "")));
+  line("validation loss",
+       fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0), r.value("best_step", 0)));
+  if (r.contains("seconds")) {
+    line("wall time", fmt::format("{:.1f} s, {:.0f} data sets/s", r.value("seconds", 0.0),
+                                  r.value("data_sets_per_s", 0.0)));
+  }
+  return text;
+}
+
+}  // namespace
+
+void register_info(Verbs& verbs) {
+  const auto o = std::make_shared<InfoVerb>();
+  verbs.add("info", "What a network file is, and is for")
+      .about("Reads a network file, verifies that it gives the outputs it was saved with, and describes it.")
+      .example("occam info coins.occam", "problem, models, network, training")
+      .argument("NET", o->network, "the network file (.occam)")
+      .options(fields(*o))
+      .run([o](const Call&) {
+        const NetworkFile file = read_network_file(o->network);
+        Call::print(o->json ? everything(file).dump(2) + "\n" : summary(file));
+      });
+}
+
+}  // namespace occam

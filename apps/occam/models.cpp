@@ -1,0 +1,102 @@
+// occam models: the problems built in, their models and their data.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/io/json_file.hpp"
+#include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/problem_file.hpp"
+#include "verb.hpp"
+
+namespace occam {
+namespace {
+
+struct ModelsOptions {
+  bool json = false;
+  std::string show;
+};
+
+Fields fields(ModelsOptions& options) {
+  return {field("json", options.json, "write the list as JSON"),
+          field("show", options.show, "write this problem as a problem file, to read or to edit")};
+}
+
+// "flat, fair", or the ends of a list too long to read.
+std::string names_text(const std::vector<std::string>& names) {
+  if (names.size() <= 10) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, {}, ..., {}", names[0], names[1], names.back());
+}
+
+std::string columns_text(const Problem& problem) {
+  std::string text;
+  for (const Column& column : problem.columns()) {
+    text += fmt::format("    column {}: {}\n", column.name, column.description);
+  }
+  return text;
+}
+
+std::string problem_text(const Problem& problem) {
+  std::string text = fmt::format("{}\n", problem.name());
+  if (!problem.description().empty()) text += fmt::format("    {}\n", problem.description());
+  text += fmt::format("    {} models: {}\n", problem.J(), names_text(problem.model_names()));
+  text += columns_text(problem);
+  text += fmt::format("    N: {}, {}\n", problem.size().text(),
+                      problem.ordered() ? "in order (a series)" : "in any order (exchangeable)");
+  text += fmt::format("    exact posterior: {}\n", problem.has_exact_posterior() ? "known" : "not known");
+  return text;
+}
+
+nlohmann::json problem_json(const Problem& problem) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& column : problem.columns()) {
+    columns.push_back({{"name", column.name}, {"description", column.description}});
+  }
+  return {{"name", problem.name()},
+          {"description", problem.description()},
+          {"fingerprint", problem.fingerprint()},
+          {"models", problem.model_names()},
+          {"model_prior", problem.model_prior()},
+          {"columns", columns},
+          {"parameters", problem.parameter_names()},
+          {"n", problem.size().text()},
+          {"ordered", problem.ordered()},
+          {"exact_posterior", problem.has_exact_posterior()}};
+}
+
+void list_problems(const ModelsOptions& options) {
+  std::string text;
+  nlohmann::json list = nlohmann::json::array();
+  for (const std::string& name : catalogue().problem_names()) {
+    const Problem problem = builtin_problem(name);
+    if (options.json) {
+      list.push_back(problem_json(problem));
+    } else {
+      text += (text.empty() ? "" : "\n") + problem_text(problem);
+    }
+  }
+  Call::print(options.json ? json_text(list) : text);
+}
+
+void models(const ModelsOptions& options) {
+  if (options.show.empty()) return list_problems(options);
+  const Problem problem = load_problem(options.show);
+  Call::print(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
+}
+
+}  // namespace
+
+void register_models(Verbs& verbs) {
+  auto o = std::make_shared<ModelsOptions>();
+  verbs.add("models", "List the built-in problems and their models")
+      .about(
+          "Lists the problems that are built in: the models each compares, the columns of its data, the "
+          "number "
+          "N of observations in a data set, and whether the exact posterior model probabilities are known.")
+      .options(fields(*o))
+      .example("occam models", "the list")
+      .example("occam models --show beta-binomial > coins.toml", "a problem file to start your own from")
+      .run([o](const Call&) { models(*o); });
+}
+
+}  // namespace occam

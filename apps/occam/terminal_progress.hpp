@@ -1,0 +1,45 @@
+// Progress on standard error: a bar with rate and time left on a terminal, a line now and then otherwise,
+// nothing when quiet. While one lives, SIGINT and SIGTERM set a flag that stop_requested() reports; a second
+// signal ends the program at once with exit code 130.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <signal.h>
+#include <string>
+#include <string_view>
+
+#include "occam/core/progress.hpp"
+
+namespace occam {
+
+class TerminalProgress : public ProgressSink {
+ public:
+  TerminalProgress(std::string unit, bool quiet);
+  ~TerminalProgress() override;
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
+
+  void update(std::int64_t done, std::int64_t total, std::string_view note) override;
+  void say(std::string_view message) override;
+  bool stop_requested() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string line(std::int64_t done, std::int64_t total, std::string_view note, std::size_t width) const;
+  void clear();
+
+  std::string unit_;
+  bool quiet_;
+  bool terminal_;       // a bar rather than lines
+  bool drawn_ = false;  // a bar stands on the present line
+  bool started_ = false;
+  std::int64_t first_done_ = 0;  // a resumed run does not start at 0
+  Clock::time_point start_;
+  Clock::time_point shown_;
+  struct sigaction old_interrupt_ {};
+  struct sigaction old_terminate_ {};
+};
+
+}  // namespace occam

@@ -1,0 +1,359 @@
+// CLI11 cuts the command line into options and arguments; checking values, help and messages are ours, so
+// that they come from one list of fields and read alike everywhere.
+#include "verb.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "occam/core/error.hpp"
+#include "occam/core/suggest.hpp"
+#include "occam/core/version.hpp"
+#include "occam/io/file.hpp"
+#include "terminal_progress.hpp"
+
+namespace occam {
+namespace {
+
+constexpr std::size_t kHelpWidth = 100;
+constexpr std::size_t kHelpColumn = 28;  // where explanations of options start
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t space = std::min(text.find_first_of(" \n", at), text.size());
+    if (space > at) words.emplace_back(text.substr(at, space - at));
+    at = space + 1;
+  }
+  return words;
+}
+
+// Paragraphs (separated by blank lines) broken into lines; all but the first line are indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
+  std::string result;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t blank = std::min(text.find("\n\n", at), text.size());
+    if (!result.empty()) {
+      result += "\n\n" + std::string(indent, ' ');
+      used = indent;
+    }
+    bool first = true;
+    for (const std::string& word : words_of(text.substr(at, blank - at))) {
+      if (!first && used + 1 + word.size() > kHelpWidth) {
+        result += "\n" + std::string(indent, ' ');
+        used = indent;
+      } else if (!first) {
+        result += ' ';
+        ++used;
+      }
+      result += word;
+      used += word.size();
+      first = false;
+    }
+    at = blank + 2;
+  }
+  return result;
+}
+
+// One entry of a help list: `name` on the left, explanation on the right or, where the name is long, below.
+std::string entry(const std::string& name, std::string_view text) {
+  std::string line = "  " + name;
+  if (line.size() + 2 > kHelpColumn) {
+    line += "\n" + std::string(kHelpColumn, ' ');
+  } else {
+    line.resize(kHelpColumn, ' ');
+  }
+  return line + wrapped(text, kHelpColumn, kHelpColumn) + "\n";
+}
+
+// What stands for the value in "--datasets N".
+std::string value_name_of(const Field& field) {
+  if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
+  const std::string type = field.type();
+  if (type == "integer") return "N";
+  if (type == "number") return "X";
+  if (type == "list of integers") return "N,N,...";
+  if (type == "list of numbers") return "X,X,...";
+  return "TEXT";
+}
+
+bool is_switch(const Field& field) {
+  return std::holds_alternative<bool*>(field.target);
+}
+
+}  // namespace
+
+Fields fields(ComputeOptions& options) {
+  return {field("threads", options.threads, "threads to compute with; results do not depend on it")
+              .at_least(1)
+              .at_most(1024)
+              .by_default("all cores"),
+          field("seed", options.seed, "seed of the random numbers: same seed, same result").at_least(0),
+          field("quiet", options.quiet, "show no progress")};
+}
+
+// --- Call --------------------------------------------------------------------------------------------------
+
+std::uint64_t Call::seed() const {
+  return static_cast<std::uint64_t>(verb_.compute_.value().seed);
+}
+int Call::threads() const {
+  return static_cast<int>(verb_.compute_.value().threads);
+}
+bool Call::quiet() const {
+  return verb_.compute_.value().quiet;
+}
+
+std::unique_ptr<ProgressSink> Call::progress(std::string unit) const {
+  return std::make_unique<TerminalProgress>(std::move(unit), quiet());
+}
+
+void Call::print(std::string_view text) {
+  write_file_atomic("/dev/stdout", text);
+}
+
+bool Call::given(std::string_view field) const {
+  const Verb::Flag* flag = verb_.find(field);
+  return flag != nullptr && flag->option->count() > 0;
+}
+
+void Call::apply(Fields fields) const {
+  for (Field& field : fields) {
+    if (given(field.name)) Verb::parse(*verb_.find(field.name), std::move(field));
+  }
+}
+
+// --- Verb --------------------------------------------------------------------------------------------------
+
+Verb::Verb(std::string name, std::string summary, CLI::App& app)
+    : name_(std::move(name)), summary_(std::move(summary)), app_(app) {
+  app_.allow_extras();  // they come back from CLI11, and the message is ours
+  app_.add_option("arguments", positionals_);
+}
+
+Verb& Verb::about(std::string text) {
+  about_ = std::move(text);
+  return *this;
+}
+
+Verb& Verb::example(std::string command, std::string meaning) {
+  examples_.emplace_back(std::move(command), std::move(meaning));
+  return *this;
+}
+
+Verb& Verb::argument(std::string name, std::string& target, std::string help) {
+  arguments_.push_back({std::move(name), std::move(help), &target, nullptr});
+  return *this;
+}
+
+Verb& Verb::arguments(std::string name, std::vector<std::string>& target, std::string help) {
+  arguments_.push_back({std::move(name), std::move(help), nullptr, &target});
+  return *this;
+}
+
+Verb& Verb::output(std::string& target, std::string help) {
+  add_flag(field("output", target, std::move(help)), "-o", "FILE");
+  flags_.back().is_output = true;
+  return *this;
+}
+
+Verb& Verb::options(Fields fields) {
+  for (Field& field : fields) {
+    const std::string value_name = value_name_of(field);
+    add_flag(std::move(field), "", value_name);
+  }
+  return *this;
+}
+
+Verb& Verb::computes() {
+  options(fields(compute_.emplace()));
+  return *this;
+}
+
+Verb& Verb::hidden() {
+  hidden_ = true;
+  return *this;
+}
+
+Verb& Verb::run(std::function<void(const Call&)> run) {
+  run_ = std::move(run);
+  return *this;
+}
+
+void Verb::add_flag(Field field, std::string_view short_name, std::string_view value_name) {
+  Flag flag;
+  std::string names = field.flag();
+  flag.shape = short_name.empty() ? "    " : std::string(short_name) + ", ";
+  if (!short_name.empty()) names = std::string(short_name) + "," + names;
+  if (is_switch(field)) {
+    const std::string negation = "--no-" + field.flag().substr(2);
+    flag.shape += *std::get<bool*>(field.target) ? negation : field.flag();
+    flag.option = app_.add_flag(names + ",!" + negation);
+  } else {
+    flag.shape += fmt::format("{} {}", field.flag(), value_name);
+    // Repeated options come through to parse(), which says so.
+    flag.option = app_.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  flag.field = std::move(field);
+  flags_.push_back(std::move(flag));
+}
+
+const Verb::Flag* Verb::find(std::string_view field) const {
+  const auto found =
+      std::find_if(flags_.begin(), flags_.end(), [&](const Flag& flag) { return flag.field.name == field; });
+  return found == flags_.end() ? nullptr : &*found;
+}
+
+void Verb::parse(const Flag& flag, Field field) {
+  const std::vector<std::string>& values = flag.option->results();
+  if (values.size() > 1) throw Error(ErrorKind::usage, "{} is given more than once", flag.field.flag());
+  field.name = flag.field.flag();  // so that messages say --n
+  field.parse(values.front());
+}
+
+std::string Verb::usage() const {
+  std::string text = "occam " + name_;
+  for (const Argument& argument : arguments_)
+    text += " " + argument.name + (argument.many == nullptr ? "" : " ...");
+  return text + (flags_.empty() ? "" : " [options]");
+}
+
+// The explanation of an option with its limits and default.
+std::string Verb::meaning(const Flag& flag) const {
+  std::string notes;
+  const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
+  const Field& field = flag.field;
+  if (std::isfinite(field.min)) note(fmt::format("{} {}", field.min_open ? "above" : "at least", field.min));
+  if (std::isfinite(field.max)) note(fmt::format("at most {}", field.max));
+  if (!is_switch(field) && !field.default_shown().empty()) note("default: " + field.default_shown());
+  return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
+}
+
+std::string Verb::help() const {
+  std::string text = fmt::format("{}\n\n  {}\n", usage(), wrapped(about_.empty() ? summary_ : about_, 2, 2));
+  if (!arguments_.empty()) text += "\nArguments:\n";
+  for (const Argument& argument : arguments_) text += entry(argument.name, argument.help);
+  text += "\nOptions:\n";
+  for (const Flag& flag : flags_) text += entry(flag.shape, meaning(flag));
+  text += entry("-h, --help", "show this text");
+  if (!examples_.empty()) text += "\nExamples:\n";
+  for (const auto& [command, what] : examples_) text += fmt::format("  {}\n      {}\n", command, what);
+  return text;
+}
+
+std::string Verb::markdown() const {
+  std::string text = fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), about_);
+  text += "\n| option | default | meaning |\n|---|---|---|\n";
+  for (const Argument& argument : arguments_)
+    text += fmt::format("| `{}` | | {} |\n", argument.name, argument.help);
+  for (const Flag& flag : flags_) {
+    std::string row = fields_markdown({flag.field});
+    row = row.substr(row.find("|---|---|---|\n") + 14);
+    const std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
+    text += fmt::format("| `{}` {}", shape, row.substr(row.find('|', 1)));
+  }
+  return text;
+}
+
+void Verb::take_arguments() {
+  std::size_t at = 0;
+  for (const Argument& argument : arguments_) {
+    if (at == positionals_.size()) {
+      throw Error(ErrorKind::usage, "{} is missing: {}; the form is `{}`", argument.name, argument.help,
+                  usage());
+    }
+    if (argument.one != nullptr) {
+      *argument.one = positionals_[at++];
+    } else {
+      argument.many->assign(positionals_.begin() + static_cast<std::ptrdiff_t>(at), positionals_.end());
+      at = positionals_.size();
+    }
+  }
+  if (at < positionals_.size()) {
+    throw Error(ErrorKind::usage, "unexpected argument '{}'; the form is `{}`", positionals_[at], usage());
+  }
+}
+
+void Verb::execute() {
+  // An unknown option first: its value may have been taken for an argument.
+  for (const std::string& extra : app_.remaining()) {
+    const std::string name = extra.substr(0, extra.find('='));
+    std::vector<std::string> known = {"--help"};
+    for (const Flag& flag : flags_) known.push_back(flag.field.flag());
+    throw Error(ErrorKind::usage, "unknown option '{}' of `occam {}`{}", name, name_,
+                name.starts_with("--") ? did_you_mean(name, known) : "");
+  }
+  take_arguments();
+  for (const Flag& flag : flags_) {
+    if (flag.option->count() > 0) parse(flag, flag.field);
+  }
+  run_(Call(*this));
+}
+
+// --- Verbs -------------------------------------------------------------------------------------------------
+
+Verbs::Verbs() : app_(std::make_unique<CLI::App>("", "occam")) {
+  app_->allow_extras();
+  app_->require_subcommand(0, 1);
+  app_->set_version_flag("--version", fmt::format("occam {}", kVersion));
+}
+
+Verbs::~Verbs() = default;
+
+Verb& Verbs::add(const std::string& name, std::string summary) {
+  return verbs_.emplace_back(name, std::move(summary), *app_->add_subcommand(name));
+}
+
+std::string Verbs::help() const {
+  std::string text =
+      "occam compares models that can only be simulated: which of them do the data support?\n\n"
+      "  occam VERB ...\n\nVerbs:\n";
+  for (const Verb& verb : verbs_) {
+    if (!verb.is_hidden()) text += entry(verb.name(), verb.summary());
+  }
+  text += "\nOptions:\n" + entry("-h, --help", "show this text; after a verb, how to use it") +
+          entry("    --version", "show the version");
+  return text;
+}
+
+void Verbs::execute(int argc, const char* const* argv) {
+  if (argc <= 1) return Call::print(help());
+  const auto chosen = [&]() -> Verb* {
+    if (app_->get_subcommands().empty()) return nullptr;
+    for (Verb& verb : verbs_) {
+      if (&verb.app_ == app_->get_subcommands().front()) return &verb;
+    }
+    return nullptr;
+  };
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Call::print(chosen() == nullptr ? help() : chosen()->help());
+  } catch (const CLI::CallForVersion& version) {
+    return Call::print(fmt::format("{}\n", version.what()));
+  } catch (const CLI::ArgumentMismatch& mismatch) {
+    // "--n: 1 required TEXT missing"
+    const std::string what = mismatch.what();
+    throw Error(ErrorKind::usage, "{} needs a value", what.substr(0, what.find(':')));
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, "{}", error.what());
+  }
+  for (const std::string& extra : app_->remaining()) {
+    if (extra.starts_with('-')) {
+      throw Error(ErrorKind::usage, "unknown option '{}'{}", extra,
+                  did_you_mean(extra, {"--help", "--version"}));
+    }
+    std::vector<std::string> known;
+    for (const Verb& verb : verbs_) {
+      if (!verb.is_hidden()) known.push_back(verb.name());
+    }
+    throw Error(ErrorKind::usage, "unknown verb '{}'{}; `occam --help` lists them", extra,
+                did_you_mean(extra, known));
+  }
+  if (Verb* verb = chosen()) return verb->execute();
+  Call::print(help());
+}
+
+}  // namespace occam

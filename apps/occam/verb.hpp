@@ -1,0 +1,157 @@
+// The verbs of the command line (`occam simulate`, ...). A file x.cpp in the list of CMakeLists.txt defines
+// register_x(Verbs&), which adds one verb: arguments, options as a list of Fields, and the function it runs.
+// Flags, help and the tables of docs/cli.md are all made from what is declared here.
+//
+//   void register_greet(Verbs& verbs) {
+//     auto o = std::make_shared<GreetOptions>();
+//     verbs.add("greet", "Say hello")
+//         .argument("NAME", o->name, "whom to greet")
+//         .options(fields(*o))
+//         .run([o](const Call& call) { call.print("Hello " + o->name + "\n"); });
+//   }
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "occam/core/fields.hpp"
+#include "occam/core/progress.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace occam {
+
+class Verb;
+
+// Options of every verb that computes.
+struct ComputeOptions {
+  std::int64_t threads = 0;  // 0: one per core
+  std::int64_t seed = 1;
+  bool quiet = false;
+};
+Fields fields(ComputeOptions& options);
+
+// One use of a verb: what its run function needs beside its own options.
+class Call {
+ public:
+  explicit Call(const Verb& verb) : verb_(verb) {}
+
+  std::uint64_t seed() const;
+  int threads() const;  // as ThreadPool takes it
+  bool quiet() const;
+
+  // Progress on standard error, in the given unit ("data sets"); none with --quiet. While it lives, Ctrl-C
+  // and SIGTERM only make stop_requested() true; a second one ends the program.
+  std::unique_ptr<ProgressSink> progress(std::string unit) const;
+
+  // Writes to standard output. Throws Error(io).
+  static void print(std::string_view text);
+
+  // Whether the option was on the command line, by the name of its field.
+  bool given(std::string_view field) const;
+  // Sets those of `fields` that were on the command line, again: for options whose defaults come from
+  // elsewhere, such as a problem file, and were set after the command line was read.
+  void apply(Fields fields) const;
+
+ private:
+  const Verb& verb_;
+};
+
+class Verb {
+ public:
+  Verb(std::string name, std::string summary, CLI::App& app);
+
+  // Help: what the verb does, in full sentences, and an example (a command, what it is for).
+  Verb& about(std::string text);
+  Verb& example(std::string command, std::string meaning);
+
+  // A required positional argument; and one or more of them, which must come last. Targets must live as long
+  // as the verb: keep the options in a shared_ptr that the run function holds.
+  Verb& argument(std::string name, std::string& target, std::string help);
+  Verb& arguments(std::string name, std::vector<std::string>& target, std::string help);
+  // -o, --output FILE.
+  Verb& output(std::string& target, std::string help);
+  // Flags. Values are checked by the fields; a true/false field is a switch, `--no-x` where it is on.
+  Verb& options(Fields fields);
+  // Adds --threads, --seed and --quiet.
+  Verb& computes();
+  // Not in the list of verbs: for developers.
+  Verb& hidden();
+  Verb& run(std::function<void(const Call&)> run);
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  bool is_hidden() const { return hidden_; }
+  std::string usage() const;     // "occam simulate PROBLEM [options]"
+  std::string help() const;      // for a terminal
+  std::string markdown() const;  // for the docs
+
+ private:
+  friend class Call;
+  friend class Verbs;
+  struct Argument {
+    std::string name;
+    std::string help;
+    std::string* one = nullptr;
+    std::vector<std::string>* many = nullptr;
+  };
+  struct Flag {
+    Field field;
+    CLI::Option* option = nullptr;
+    std::string shape;  // "-o, --output FILE"
+    bool is_output = false;
+  };
+
+  void add_flag(Field field, std::string_view short_name, std::string_view value_name);
+  const Flag* find(std::string_view field) const;
+  static void parse(const Flag& flag, Field field);
+  std::string meaning(const Flag& flag) const;
+  // After CLI11 has cut up the command line: checks it, sets all targets, runs.
+  void execute();
+  void take_arguments();
+
+  std::string name_;
+  std::string summary_;
+  CLI::App& app_;
+  std::string about_;
+  std::vector<std::pair<std::string, std::string>> examples_;
+  std::vector<Argument> arguments_;
+  std::vector<Flag> flags_;
+  std::vector<std::string> positionals_;
+  std::optional<ComputeOptions> compute_;
+  bool hidden_ = false;
+  std::function<void(const Call&)> run_;
+};
+
+// All verbs, in the order of their list.
+class Verbs {
+ public:
+  Verbs();
+  ~Verbs();
+
+  Verb& add(const std::string& name, std::string summary);
+
+  const std::deque<Verb>& all() const { return verbs_; }
+  std::string help() const;
+
+  // Reads the command line and runs what it asks for. Throws Error.
+  void execute(int argc, const char* const* argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  std::deque<Verb> verbs_;  // a deque: references stay valid
+};
+
+void register_verbs(Verbs& verbs);  // generated from the list in CMakeLists.txt
+
+}  // namespace occam
