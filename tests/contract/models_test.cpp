@@ -139,8 +139,8 @@ TEST_P(EveryProblem, IsDescribedForPeople) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryProblem, testing::ValuesIn(catalogue().problem_names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& instance) {
+                           std::string name = instance.param;
                            std::ranges::replace_if(
                                name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
                                '_');

@@ -41,72 +41,94 @@ class WeightIntegral {
 
   // log p(x).
   double log_value() const {
-    const auto [t, width] = peak();
-    const double top = log_integrand(t);
-    const double low = t - reach(t, -width, top);
-    const double high = t + reach(t, width, top);
-    const auto height = [&](double at) { return std::exp(log_integrand(at) - top); };
-    int cells = 24;
-    double h = (high - low) / cells;
-    double sum = 0.0;
-    for (int i = 0; i <= cells; ++i) sum += height(low + i * h);
+    const auto [top, low, high] = range();
+    std::int64_t cells = 24;
+    double h = (high - low) / static_cast<double>(cells);
+    double sum = sum_of_heights(low, h, cells + 1, top);
     // Halve the step until two rules agree to 1e-6. Each halving at least squares the error, so that of the
-    // last rule is below 1e-12. The limit is never met by an analytic integrand; it bounds the time spent on
-    // NaN.
+    // last rule is below 1e-12; the limit is never met.
     for (double before = sum * h; cells < (1 << 16); cells *= 2) {
-      for (int i = 0; i < cells; ++i) sum += height(low + (i + 0.5) * h);
+      sum += sum_of_heights(low + 0.5 * h, h, cells, top);
       h *= 0.5;
-      if (std::fabs(sum * h - before) <= 1e-6 * sum * h) break;
+      if (!(std::fabs(sum * h - before) > 1e-6 * sum * h)) break;  // NaN ends it too
       before = sum * h;
     }
     return std::log(sum * h) + top + log_scale_ - log_beta(a_, b_);
   }
 
  private:
-  double log_integrand(double t) const {
-    // The logs and values of w and v from one exponential and one logarithm.
-    const double small = std::exp(-std::fabs(t));
-    const double log_larger = -std::log1p(small);
-    const double log_smaller = log_larger - std::fabs(t);
-    const double larger = 1.0 / (1.0 + small);
-    const double log_w = t > 0.0 ? log_larger : log_smaller;
-    const double log_v = t > 0.0 ? log_smaller : log_larger;
-    double log_product = 0.0;
-    if (std::fabs(t) < 40.0) {
-      const double smaller = small * larger;
-      log_product = log_of_product(t > 0.0 ? larger : smaller, t > 0.0 ? smaller : larger, -log_smaller);
-    } else {  // too small for products
-      for (const double ratio : log_ratio_) {
-        log_product += log_add(log_w + std::min(ratio, 0.0), log_v - std::max(ratio, 0.0));
-      }
+  static constexpr std::size_t kNodes = 8;  // evaluated side by side, for SIMD
+
+  // The sum of exp(log integrand - top) at `count` nodes from `first` on, h apart.
+  double sum_of_heights(double first, double h, std::int64_t count, double top) const {
+    double sum = 0.0;
+    for (std::int64_t begin = 0; begin < count; begin += kNodes) {
+      std::array<double, kNodes> nodes;
+      for (std::size_t k = 0; k < kNodes; ++k)
+        nodes[k] = first + static_cast<double>(begin + static_cast<std::int64_t>(k)) * h;
+      const std::array<double, kNodes> logs = log_integrands(nodes);
+      const std::int64_t end = std::min<std::int64_t>(kNodes, count - begin);
+      for (std::int64_t k = 0; k < end; ++k) sum += std::exp(logs[static_cast<std::size_t>(k)] - top);
     }
-    return a_ * log_w + b_ * log_v + log_product;
+    return sum;
   }
 
-  // sum_i log(w f1_i + v f0_i), with few logarithms: products of as many factors as cannot underflow, each
-  // factor being at least exp(-least).
-  double log_of_product(double w, double v, double least) const {
+  std::array<double, kNodes> log_integrands(const std::array<double, kNodes>& t) const {
+    std::array<double, kNodes> result;
+    std::array<double, kNodes> w;
+    std::array<double, kNodes> v;
+    double least = 0.0;  // no factor w f1 + v f0 is below exp(-least)
+    for (std::size_t k = 0; k < kNodes; ++k) {
+      // The logs and values of w and v from one exponential and one logarithm.
+      const double small = std::exp(-std::fabs(t[k]));
+      const double larger = 1.0 / (1.0 + small);
+      const double log_larger = -std::log1p(small);
+      const double log_smaller = log_larger - std::fabs(t[k]);
+      w[k] = t[k] > 0.0 ? larger : small * larger;
+      v[k] = t[k] > 0.0 ? small * larger : larger;
+      result[k] = t[k] > 0.0 ? a_ * log_larger + b_ * log_smaller : a_ * log_smaller + b_ * log_larger;
+      least = std::max(least, -log_smaller);
+    }
+    if (least < 45.0) {
+      add_log_products(w, v, least, result);
+    } else {  // too small for products
+      for (std::size_t k = 0; k < kNodes; ++k) result[k] += log_likelihood(t[k]);
+    }
+    return result;
+  }
+
+  // Adds sum_i log(w f1_i + v f0_i), with few logarithms: of products of as many factors as cannot underflow.
+  void add_log_products(const std::array<double, kNodes>& w, const std::array<double, kNodes>& v,
+                        double least, std::array<double, kNodes>& result) const {
     const std::size_t n = f0_.size();
     const auto chunk = static_cast<std::size_t>(700.0 / least);
-    double total = 0.0;
     for (std::size_t begin = 0; begin < n; begin += chunk) {
-      total += std::log(product(w, v, begin, std::min(n, begin + chunk)));
+      const std::size_t end = std::min(n, begin + chunk);
+      std::array<double, kNodes>
+          even;  // two chains of products: multiplying one number has to wait for the last
+      std::array<double, kNodes> odd;
+      even.fill(1.0);
+      odd.fill(1.0);
+      std::size_t i = begin;
+      for (; i + 2 <= end; i += 2) {
+        for (std::size_t k = 0; k < kNodes; ++k) even[k] *= w[k] * f1_[i] + v[k] * f0_[i];
+        for (std::size_t k = 0; k < kNodes; ++k) odd[k] *= w[k] * f1_[i + 1] + v[k] * f0_[i + 1];
+      }
+      if (i < end) {
+        for (std::size_t k = 0; k < kNodes; ++k) even[k] *= w[k] * f1_[i] + v[k] * f0_[i];
+      }
+      for (std::size_t k = 0; k < kNodes; ++k) result[k] += std::log(even[k] * odd[k]);
     }
-    return total;
   }
 
-  double product(double w, double v, std::size_t begin, std::size_t end) const {
-    constexpr std::size_t kLanes = 8;  // independent factors, for SIMD
-    std::array<double, kLanes> lanes;
-    lanes.fill(1.0);
-    std::size_t i = begin;
-    for (; i + kLanes <= end; i += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) lanes[k] *= w * f1_[i + k] + v * f0_[i + k];
+  // sum_i log(w f1_i + v f0_i) in logarithms throughout, for any t = logit(w).
+  double log_likelihood(double t) const {
+    const double softplus = std::max(t, 0.0) + std::log1p(std::exp(-std::fabs(t)));
+    double total = 0.0;
+    for (const double ratio : log_ratio_) {
+      total += log_add(t - softplus + std::min(ratio, 0.0), -softplus - std::max(ratio, 0.0));
     }
-    for (; i < end; ++i) lanes[0] *= w * f1_[i] + v * f0_[i];
-    double all = 1.0;
-    for (const double lane : lanes) all *= lane;
-    return all;
+    return total;
   }
 
   // Where the integrand is largest, to a small part of its width 1 / sqrt(-second derivative): Newton's steps
@@ -154,12 +176,25 @@ class WeightIntegral {
     return {members[0] + members[1] + members[2] + members[3], doubts[0] + doubts[1] + doubts[2] + doubts[3]};
   }
 
-  // How far from t, in the direction of `width`, the integrand has fallen by 38 nats: what lies beyond is
-  // below 1e-16 of the whole. A Gaussian gets there at 8.7 widths.
-  double reach(double t, double width, double top) const {
-    double distance = 8.8 * width;
-    while (log_integrand(t + distance) > top - 38.0) distance *= 1.25;
-    return std::fabs(distance);
+  // The log integrand at its peak, and the points on both sides where it has fallen by 38 nats: what lies
+  // beyond is below 1e-16 of the whole. A Gaussian gets there at 8.7 widths; the other tails are longer.
+  std::array<double, 3> range() const {
+    const auto [t, width] = peak();
+    double top = 0.0;
+    std::array<double, 2> reach{};
+    for (double distance = 8.8 * width; reach[0] == 0.0 || reach[1] == 0.0; distance *= 1.25 * 1.25 * 1.25) {
+      std::array<double, kNodes> nodes{t, t};
+      for (std::size_t k = 2; k < kNodes; ++k) {  // three distances, to the left and to the right
+        nodes[k] = t + (k % 2 == 0 ? -distance : distance) * std::pow(1.25, static_cast<double>(k / 2 - 1));
+      }
+      const std::array<double, kNodes> logs = log_integrands(nodes);
+      top = logs[0];
+      for (std::size_t k = 2; k < kNodes; ++k) {
+        double& side = reach[k % 2];
+        if (side == 0.0 && !(logs[k] > top - 38.0)) side = std::fabs(nodes[k] - t);
+      }
+    }
+    return {top, t - reach[0], t + reach[1]};
   }
 
   double a_;
