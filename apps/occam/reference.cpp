@@ -1,18 +1,82 @@
-// occam reference: every verb and its options as Markdown. `make docs` puts it into docs/cli.md.
+// occam reference PART: tables for the docs, from the declarations themselves. `make docs` puts them into
+// place.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/registry.hpp"
+#include "occam/networks/network.hpp"
+#include "occam/simulate/call_text.hpp"
+#include "occam/simulate/catalogue.hpp"
 #include "verb.hpp"
 
 namespace occam {
+namespace {
+
+std::string verbs_part(const Verbs& verbs) {
+  std::string text;
+  for (const Verb& verb : verbs.all()) {
+    if (!verb.is_hidden()) text += (text.empty() ? "" : "\n") + verb.markdown();
+  }
+  return text;
+}
+
+std::string priors_part() {
+  std::string text = "| prior | meaning |\n|---|---|\n";
+  for (const PriorSignature& prior : Prior::signatures()) {
+    text += fmt::format("| `{}({})` | {} |\n", prior.name, prior.arguments, prior.meaning);
+  }
+  return text;
+}
+
+std::string family_text(const std::string& name) {
+  const std::shared_ptr<const Family> family = make_family(name);
+  std::string text = fmt::format("### {}\n\n{}: {}.\n\n", name,
+                                 family->ordered() ? "Ordered" : "Exchangeable", family->description());
+  for (const Column& column : family->columns()) {
+    text += fmt::format("- column `{}`: {}\n", column.name, column.description);
+  }
+  text += "\n| parameter | legal values | prior if none is given | meaning |\n|---|---|---|---|\n";
+  for (const Parameter& parameter : family->parameters()) {
+    text +=
+        fmt::format("| `{}` | {}{}, {}{} | `{}` | {} |\n", parameter.name, parameter.lower_open ? '(' : '[',
+                    number_text(parameter.lower), number_text(parameter.upper),
+                    parameter.upper_open ? ')' : ']', parameter.prior.text(), parameter.description);
+  }
+  const Fields settings = catalogue().families.at(name)()->settings();
+  if (!settings.empty()) text += "\nSettings:\n\n" + fields_markdown(settings);
+  return text;
+}
+
+std::string families_part() {
+  std::string text;
+  for (const std::string& name : catalogue().families.names())
+    text += (text.empty() ? "" : "\n") + family_text(name);
+  return text;
+}
+
+std::string networks_part() {
+  NetworkOptions common;
+  std::string text = "### All networks\n\n" + fields_markdown(fields(common));
+  for (const std::string& name : architectures().names()) {
+    const Architecture& architecture = architectures().at(name);
+    text += fmt::format("\n### {}\n\n{}\n\n{}", name, architecture.help, architecture.markdown());
+  }
+  return text;
+}
+
+}  // namespace
 
 void register_reference(Verbs& verbs) {
-  verbs.add("reference", "Write the options of all verbs as Markdown, for docs/cli.md")
+  auto part = std::make_shared<std::string>();
+  Registry<std::function<std::string()>> parts("part");
+  parts.add("verbs", [&verbs] { return verbs_part(verbs); });
+  parts.add("priors", priors_part);
+  parts.add("families", families_part);
+  parts.add("networks", networks_part);
+  verbs.add("reference", "Write tables for the docs as Markdown")
       .hidden()
-      .run([&verbs](const Call& call) {
-        std::string text;
-        for (const Verb& verb : verbs.all()) {
-          if (!verb.is_hidden()) text += (text.empty() ? "" : "\n") + verb.markdown();
-        }
-        call.print(text);
-      });
+      .argument("PART", *part, "verbs, priors, families or networks")
+      .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 
 }  // namespace occam

@@ -246,13 +246,14 @@ std::string Verb::help() const {
 std::string Verb::markdown() const {
   std::string text = fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), about_);
   text += "\n| option | default | meaning |\n|---|---|---|\n";
-  for (const Argument& argument : arguments_)
+  for (const Argument& argument : arguments_) {
     text += fmt::format("| `{}` | | {} |\n", argument.name, argument.help);
+  }
   for (const Flag& flag : flags_) {
-    std::string row = fields_markdown({flag.field});
-    row = row.substr(row.find("|---|---|---|\n") + 14);
-    const std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
-    text += fmt::format("| `{}` {}", shape, row.substr(row.find('|', 1)));
+    std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
+    for (std::size_t at = 0; (at = shape.find('|', at)) != std::string::npos; at += 2)
+      shape.insert(at, 1, '\\');
+    text += fmt::format("| `{}` | {} |\n", shape, flag.field.markdown_cells());
   }
   return text;
 }

@@ -205,15 +205,17 @@ void set_fields(Fields fields, const json& object, std::string_view where) {
   }
 }
 
+std::string Field::markdown_cells() const {
+  std::string shown = default_shown();
+  if (default_text.empty() && !shown.empty()) shown = "`" + shown + "`";
+  const bool limited = !choices.empty() || std::isfinite(min) || std::isfinite(max);
+  return fmt::format("{} | {}{}", shown, help, limited ? fmt::format(" ({})", expected()) : "");
+}
+
 std::string fields_markdown(const Fields& fields) {
   std::string text = "| option | default | meaning |\n|---|---|---|\n";
-  for (const Field& field : fields) {
-    std::string value = field.default_shown();
-    if (field.default_text.empty() && !value.empty()) value = "`" + value + "`";
-    const bool limited = !field.choices.empty() || std::isfinite(field.min) || std::isfinite(field.max);
-    text += fmt::format("| `{}` | {} | {}{} |\n", field.flag(), value, field.help,
-                        limited ? fmt::format(" ({})", field.expected()) : "");
-  }
+  for (const Field& field : fields)
+    text += fmt::format("| `{}` | {} |\n", field.name, field.markdown_cells());
   return text;
 }
 

@@ -38,15 +38,16 @@ struct Field {
   Field&& one_of(std::vector<std::string> values) &&;
   Field&& by_default(std::string text) &&;  // "all cores"
 
-  std::string flag() const;           // "--batch-size"
-  std::string type() const;           // "integer", "number", "text", "true/false", "list of integers", ...
-  std::string expected() const;       // "an integer, at least 1"
-  std::string value() const;          // the present value as text, as TOML would write it
-  std::string default_shown() const;  // default_text or value(); empty for an empty text
-  nlohmann::json json() const;        // the present value
-  void parse(std::string_view text);  // parse and check; throws Error(usage) that names the field
-  void set(const nlohmann::json& v);  // the same from JSON (a TOML value arrives this way too)
-  void check() const;                 // the present value against the limits
+  std::string flag() const;            // "--batch-size"
+  std::string type() const;            // "integer", "number", "text", "true/false", "list of integers", ...
+  std::string expected() const;        // "an integer, at least 1"
+  std::string value() const;           // the present value as text, as TOML would write it
+  std::string default_shown() const;   // default_text or value(); empty for an empty text
+  std::string markdown_cells() const;  // "default | meaning", for a table in the docs
+  nlohmann::json json() const;         // the present value
+  void parse(std::string_view text);   // parse and check; throws Error(usage) that names the field
+  void set(const nlohmann::json& v);   // the same from JSON (a TOML value arrives this way too)
+  void check() const;                  // the present value against the limits
 };
 
 using Fields = std::vector<Field>;
@@ -66,7 +67,7 @@ nlohmann::json fields_json(const Fields& fields);
 // Sets fields from a JSON object; an unknown key is an Error(bad_config) that suggests the nearest one.
 void set_fields(Fields fields, const nlohmann::json& object, std::string_view where);
 
-// A Markdown table (option, default, meaning), for the docs.
+// A Markdown table (key, default, meaning), for the docs.
 std::string fields_markdown(const Fields& fields);
 
 }  // namespace occam

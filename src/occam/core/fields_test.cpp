@@ -81,9 +81,9 @@ TEST(Fields, DefaultsAreShownForReaders) {
                        field("model", model, "a model"), field("exact", exact, "exact")};
   EXPECT_EQ(fields_markdown(list),
             "| option | default | meaning |\n|---|---|---|\n"
-            "| `--threads` | all cores | threads (an integer, at least 1) |\n"
-            "| `--model` |  | a model |\n"
-            "| `--exact` | `false` | exact |\n");
+            "| `threads` | all cores | threads (an integer, at least 1) |\n"
+            "| `model` |  | a model |\n"
+            "| `exact` | `false` | exact |\n");
 }
 
 TEST(Fields, UnknownKeySuggestsTheNearest) {

@@ -49,7 +49,7 @@ class TextDestination : public Destination {
     for (std::int64_t b = 0; b < batch.size(); ++b, ++count_) {
       const DataView data = batch[b];
       for (std::int64_t row = 0; row < data.n; ++row) {
-        writer_.cell(count_ + 1).cell(names_[static_cast<std::size_t>(batch.models()[b])]);
+        writer_.cell(count_).cell(names_[static_cast<std::size_t>(batch.models()[b])]);
         for (std::int64_t d = 0; d < data.D; ++d) writer_.cell(data.at(row, d));
         if (with_parameters_) add_parameters(batch.parameters(b));
         if (!exact.empty()) {

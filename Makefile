@@ -1,0 +1,68 @@
+# The two commands a newcomer needs: `make demo` and `make test`. Each installs what is missing (Debian 12),
+# builds what has changed, and runs. `make help` lists the others.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+OCCAM := build/release/apps/occam/occam
+# Tests that use several threads: suites named so, the thread pool and the simulator.
+THREADED := *Threaded*:ThreadPool*:Simulator*
+
+# $(call build,PRESET,TARGETS): configures once; CMake itself notices later changes.
+define build
+	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev
+	@cmake --build build/$(1) -j $(JOBS) --target $(2)
+endef
+
+.PHONY: help
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+.PHONY: setup
+setup: ## install the packages that are missing
+	@scripts/setup.sh
+
+.PHONY: program
+program: setup
+	$(call build,release,occam)
+
+.PHONY: build
+build: setup ## build the program and the tests
+	$(call build,release,all)
+
+.PHONY: demo
+demo: program ## simulate coin tosses and show the exact answer
+	@scripts/demo.sh $(OCCAM)
+
+.PHONY: test
+test: setup ## all tests, also under sanitizers, and the formatting check
+	@scripts/format.sh check
+	$(call build,release,all)
+	$(call build,asan,unit_tests)
+	@echo "== fast tests under the address and undefined-behaviour sanitizers"
+	@build/asan/tests/unit_tests --gtest_brief=1
+	$(call build,tsan,threaded_tests)
+	@echo "== threaded tests under the thread sanitizer"
+	@build/tsan/tests/threaded_tests --gtest_brief=1 --gtest_filter='$(THREADED)'
+	@echo "== all tests"
+	@ctest --preset release -j $(JOBS) --progress
+
+.PHONY: bench
+bench: ## measure speed: build and run the benchmarks
+	@scripts/setup.sh bench
+	$(call build,bench,all)
+	@for program in build/bench/bench/*_bench; do echo "== $$program"; $$program; done
+
+.PHONY: format
+format: ## format all C++ files
+	@scripts/format.sh
+
+.PHONY: docs
+docs: program ## put the program's options into docs/cli.md
+	@scripts/update-docs.sh $(OCCAM)
+
+.PHONY: clean
+clean: ## remove everything built
+	rm -rf build

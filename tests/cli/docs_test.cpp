@@ -1,0 +1,127 @@
+// What the documentation shows is what the program does. Blocks that open with ```sh exactly are run, page by
+// page in one folder, if they call occam: in a block with `$ ` prompts every command, its output compared
+// with the lines below it (a line `...` stands for any lines); in a block without, every line.
+#include <fstream>
+#include <regex>
+
+#include <gtest/gtest.h>
+
+#include "shell.hpp"
+
+namespace occam::testing {
+namespace {
+
+struct Step {
+  std::string command;
+  std::vector<std::string> shown;  // empty: output not compared
+  int line = 0;
+  bool compared = false;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// A command that calls occam, perhaps in a pipe or after setting something up.
+bool calls_occam(const std::string& command) {
+  static const std::regex call("(^|[;|&(] *)occam ");
+  return std::regex_search(command, call);
+}
+
+std::vector<Step> steps_of(const std::string& page) {
+  std::vector<Step> steps;
+  bool inside = false;
+  bool prompts = false;
+  int number = 0;
+  const std::vector<std::string> lines = lines_of(page);
+  for (const std::string& line : lines) {
+    ++number;
+    if (!inside) {
+      inside = line == "```sh";
+      prompts = inside && static_cast<std::size_t>(number) < lines.size() &&
+                lines[static_cast<std::size_t>(number)].starts_with("$ ");
+    } else if (line == "```") {
+      inside = false;
+    } else if (prompts && !line.starts_with("$ ")) {
+      steps.back().shown.push_back(line);
+    } else {
+      steps.push_back({prompts ? line.substr(2) : line, {}, number, prompts});
+    }
+  }
+  return steps;
+}
+
+// Whether `lines` from `i` match `shown` from `j`, "..." standing for any number of lines.
+bool matches(const std::vector<std::string>& lines, const std::vector<std::string>& shown, std::size_t i = 0,
+             std::size_t j = 0) {
+  if (j == shown.size()) return i == lines.size();
+  if (shown[j] == "...") {
+    for (std::size_t k = i; k <= lines.size(); ++k) {
+      if (matches(lines, shown, k, j + 1)) return true;
+    }
+    return false;
+  }
+  return i < lines.size() && lines[i] == shown[j] && matches(lines, shown, i + 1, j + 1);
+}
+
+std::vector<std::string> pages() {
+  std::vector<std::string> names = {"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"};
+  for (const auto& entry : std::filesystem::directory_iterator(OCCAM_SOURCE "/docs")) {
+    if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class EveryPage : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryPage, ShowsWhatTheProgramDoes) {
+  Shell shell;
+  // Pages speak of files in examples/ as a reader at the top of the repository does.
+  std::filesystem::create_symlink(OCCAM_SOURCE "/examples", shell.folder() / "examples");
+  for (const Step& step : steps_of(read_file(OCCAM_SOURCE "/" + GetParam()))) {
+    if (!calls_occam(step.command)) continue;
+    const Outcome outcome = shell(step.command + " 2>&1");
+    const std::string place = GetParam() + ":" + std::to_string(step.line) + ": " + step.command;
+    if (step.compared) {
+      EXPECT_TRUE(matches(lines_of(outcome.out), step.shown)) << place << "\ngave\n" << outcome.out;
+    } else {
+      EXPECT_EQ(outcome.code, 0) << place << "\n" << outcome.out;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Docs, EveryPage, ::testing::ValuesIn(pages()), [](const auto& info) {
+  return std::regex_replace(info.param, std::regex("[^A-Za-z0-9]"), "_");
+});
+
+// Tables between markers are those that the program writes.
+TEST_P(EveryPage, GeneratedTablesAreUpToDate) {
+  Shell shell;
+  const std::string page = read_file(OCCAM_SOURCE "/" + GetParam());
+  const std::regex begin("\n<!-- reference ([a-z]+): begin[^\n]*\n");
+  for (std::sregex_iterator it(page.begin(), page.end(), begin), end; it != end; ++it) {
+    const std::string part = (*it)[1];
+    const auto from = static_cast<std::size_t>(it->position() + it->length());
+    const auto to = page.find("<!-- reference " + part + ": end", from);
+    ASSERT_NE(to, std::string::npos) << GetParam() << ": " << part;
+    EXPECT_TRUE(page.substr(from, to - from) == shell("occam reference " + part).out)
+        << GetParam() << " is out of date; run `make docs`";
+  }
+}
+
+// Every link to a file of the repository leads somewhere.
+TEST_P(EveryPage, LinksLeadSomewhere) {
+  const std::string page = read_file(OCCAM_SOURCE "/" + GetParam());
+  const auto folder = std::filesystem::path(OCCAM_SOURCE "/" + GetParam()).parent_path();
+  const std::regex link("\\]\\(([^)#:]+)[^)]*\\)");
+  for (std::sregex_iterator it(page.begin(), page.end(), link), end; it != end; ++it) {
+    EXPECT_TRUE(std::filesystem::exists(folder / (*it)[1].str())) << GetParam() << ": " << (*it)[1];
+  }
+}
+
+}  // namespace
+}  // namespace occam::testing

@@ -1,0 +1,133 @@
+// occam simulate: same bytes on any number of threads, and files that hold what docs/data.md says.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/io/csv.hpp"
+#include "occam/io/npz.hpp"
+#include "shell.hpp"
+
+namespace occam::testing {
+namespace {
+
+// An Outcome that went well, with nothing on standard error.
+void expect_success(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(SimulateVerb, SameBytesOnAnyNumberOfThreadsAndAgain) {
+  Shell shell;
+  const std::string command = "occam simulate gaussian-mixtures --datasets 1000 --seed 7 ";
+  expect_success(shell(command + "--threads 1 -o a.npz"));
+  expect_success(shell(command + "--threads 7 -o b.npz"));
+  expect_success(shell(command + "--threads 7 -o c.npz"));
+  const std::string bytes = shell.read("a.npz");
+  EXPECT_GT(bytes.size(), 100'000u);
+  EXPECT_TRUE(bytes == shell.read("b.npz"));
+  EXPECT_TRUE(bytes == shell.read("c.npz"));
+  expect_success(shell("occam simulate gaussian-mixtures --datasets 1000 --seed 8 -o d.npz"));
+  EXPECT_FALSE(bytes == shell.read("d.npz"));
+}
+
+TEST(SimulateVerb, CsvIsTheSameOnAnyNumberOfThreadsAndThroughAPipe) {
+  Shell shell;
+  const std::string command = "occam simulate beta-binomial --datasets 1500 --seed 3 --exact ";
+  expect_success(shell(command + "--threads 1 -o a.csv"));
+  expect_success(shell(command + "--threads 7 -o b.csv"));
+  expect_success(shell(command + "> c.csv"));
+  expect_success(shell(command + "-o - | cat > d.csv"));
+  expect_success(shell(command + "-o /dev/stdout > e.csv"));
+  const std::string bytes = shell.read("a.csv");
+  for (const char* other : {"b.csv", "c.csv", "d.csv", "e.csv"}) {
+    EXPECT_TRUE(bytes == shell.read(other)) << other;
+  }
+}
+
+TEST(SimulateVerb, TheFirstDataSetsDoNotDependOnHowManyFollow) {
+  Shell shell;
+  const std::string few = shell("occam simulate one-sample --datasets 3").out;
+  const std::string many = shell("occam simulate one-sample --datasets 2000").out;
+  EXPECT_GT(few.size(), 100u);
+  EXPECT_TRUE(many.starts_with(few));
+}
+
+TEST(SimulateVerb, CsvHoldsDataParametersAndExactPosteriors) {
+  Shell shell;
+  expect_success(shell(
+      "occam simulate beta-binomial --datasets 20 --n 5 --model flat --with-parameters --exact -o a.csv"));
+  const CsvTable table = read_csv(shell.folder() / "a.csv");
+  EXPECT_EQ(table.columns(),
+            (std::vector<std::string>{"dataset", "model", "x", "theta", "exact_flat", "exact_fair"}));
+  ASSERT_EQ(table.rows(), 100u);
+  EXPECT_EQ(table.cell(0, 0), "0");
+  EXPECT_EQ(table.cell(99, 0), "19");
+  for (const std::string& model : table.text("model")) EXPECT_EQ(model, "flat");
+  const auto flat = table.numbers("exact_flat");
+  const auto fair = table.numbers("exact_fair");
+  const auto theta = table.numbers("theta");
+  for (std::size_t row = 0; row < flat.size(); ++row) {
+    EXPECT_NEAR(flat[row] + fair[row], 1.0, 1e-12);
+    EXPECT_EQ(theta[row], theta[row / 5 * 5]);
+  }
+}
+
+TEST(SimulateVerb, ParametersThatAModelLacksAreEmptyCells) {
+  Shell shell;
+  expect_success(
+      shell("occam simulate one-sample --datasets 1 --n 2 --model null --with-parameters -o a.tsv"));
+  const std::string text = shell.read("a.tsv");
+  EXPECT_TRUE(text.starts_with("dataset\tmodel\tx\tmu\n0\tnull\t")) << text;
+  EXPECT_TRUE(text.ends_with("\t\n")) << text;
+}
+
+TEST(SimulateVerb, NpzHoldsWhatTheDocsSay) {
+  Shell shell;
+  expect_success(
+      shell("occam simulate one-sample --datasets 30 --with-parameters --exact --seed 5 -o a.npz"));
+  const NpzReader npz(shell.folder() / "a.npz");
+  EXPECT_EQ(npz.names(), (std::vector<std::string>{"data", "n", "model", "parameters", "exact", "meta"}));
+  const auto n = npz.read("n").as_int64();
+  const auto model = npz.read("model").as_int64();
+  std::int64_t rows = 0;
+  for (const std::int64_t value : n) rows += value;
+  EXPECT_EQ(npz.header("data").shape, (Shape{rows, 1}));
+  EXPECT_EQ(npz.header("data").dtype, DType::float32);
+  EXPECT_EQ(npz.header("n").dtype, DType::int64);
+  EXPECT_EQ(npz.header("model").shape, (Shape{30}));
+  EXPECT_EQ(npz.header("exact").shape, (Shape{30, 2}));
+  ASSERT_EQ(npz.header("parameters").shape, (Shape{30, 1}));
+  const auto mu = npz.read("parameters").as_double();
+  for (std::size_t k = 0; k < mu.size(); ++k) EXPECT_EQ(std::isnan(mu[k]), model[k] == 0) << k;
+
+  const NdArray meta = npz.read("meta");
+  const auto json = nlohmann::json::parse(meta.view<std::uint8_t>());
+  EXPECT_EQ(json["problem"], "one-sample");
+  EXPECT_EQ(json["seed"], 5);
+  EXPECT_EQ(json["models"], (std::vector<std::string>{"null", "effect"}));
+  EXPECT_EQ(json["columns"], (std::vector<std::string>{"x"}));
+  EXPECT_EQ(json["parameters"], (std::vector<std::string>{"mu"}));
+  EXPECT_EQ(json["fingerprint"].get<std::string>().size(), 16u);
+}
+
+TEST(SimulateVerb, AReaderThatLeavesIsNoCrashAndNoMessage) {
+  Shell shell;
+  const Outcome outcome = shell("{ occam simulate one-sample --datasets 20000; echo $? >&2; } | head -n 1");
+  EXPECT_EQ(outcome.out, "dataset,model,x\n");
+  EXPECT_EQ(outcome.err, "74\n");
+}
+
+TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
+  Shell shell;
+  const Outcome outcome = shell(
+      "occam simulate gaussian-mixtures --datasets 100000 --exact -o a.csv & job=$!\n"
+      "for i in 1 2 3 4 5 6 7 8 9 10; do ls -A | grep -q a.csv && break; sleep 0.1; done\n"
+      "kill -TERM $job; wait $job");
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_TRUE(outcome.err.starts_with("occam: interrupted after ")) << outcome.err;
+  EXPECT_EQ(shell.folder().count_files(), 0u);
+}
+
+}  // namespace
+}  // namespace occam::testing
