@@ -42,7 +42,8 @@ std::string family_text(const std::string& name) {
                     number_text(parameter.lower), number_text(parameter.upper),
                     parameter.upper_open ? ')' : ']', parameter.prior.text(), parameter.description);
   }
-  const Fields settings = catalogue().families.at(name)()->settings();
+  const std::unique_ptr<Family> unconfigured = catalogue().families.at(name)();
+  const Fields settings = unconfigured->settings();
   if (!settings.empty()) text += "\nSettings:\n\n" + fields_markdown(settings);
   return text;
 }
