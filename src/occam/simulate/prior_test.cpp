@@ -113,7 +113,7 @@ TEST(Prior, DensitiesIntegrateToOne) {
     const double reach = 5000.0 * prior.sd();
     const double low = std::cbrt(std::max(prior.lower(), prior.mean() - reach));
     const double high = std::cbrt(std::min(prior.upper(), prior.mean() + reach));
-    constexpr int kCells = 400000;
+    constexpr int kCells = 40000;
     const double h = (high - low) / kCells;
     double sum = 0.0;
     for (int i = 0; i < kCells; ++i) {
