@@ -47,6 +47,7 @@ TEST(Prior, TextRoundTrips) {
   }
   EXPECT_EQ(Prior::parse(" uniform( 0 ,6.0 ) "), Prior::uniform(0, 6));
   EXPECT_EQ(Prior::parse("fixed(2)"), Prior::parse("2"));
+  EXPECT_EQ(Prior::parse("-0.0").text(), "0");
   const double awkward = 0.1 + 0.2;
   EXPECT_EQ(Prior::parse(Prior::normal(awkward, 1e-7).text()), Prior::normal(awkward, 1e-7));
 }
