@@ -30,7 +30,6 @@ occam_require_header(toml++/toml.h libtomlplusplus-dev)
 occam_require_header(fmt/format.h libfmt-dev)
 occam_require_header(boost/math/special_functions/gamma.hpp libboost-math-dev)
 occam_require_header(hwy/highway.h libhwy-dev)
-target_compile_definitions(occam_dependencies INTERFACE FMT_HEADER_ONLY=1)
 
 find_package(ZLIB QUIET)
 if(ZLIB_FOUND)

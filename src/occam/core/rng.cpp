@@ -107,7 +107,7 @@ Rng::Rng(std::uint64_t seed, Purpose purpose, std::uint64_t item)
       key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {}
 
 // The rounds of Philox over kBlocks counters side by side, in arrays the compiler turns into SIMD lanes:
-// several times as fast as block after block. The tests hold it against philox_block, Random123's own.
+// about twice as fast as block after block. The tests hold it against philox_block, Random123's own.
 void Rng::refill() {
   std::uint32_t x[4][kBlocks];
   for (std::uint32_t i = 0; i < kBlocks; ++i) {

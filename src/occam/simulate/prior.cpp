@@ -105,6 +105,7 @@ std::array<double, 2> moments_between(double a, double b) {
 }  // namespace
 
 Prior::Prior(PriorKind kind, std::array<double, 4> arguments) : kind_(kind), arguments_(arguments) {
+  for (double& argument : arguments_) argument += 0.0;  // -0 becomes 0: equal priors have equal text
   check();
 }
 

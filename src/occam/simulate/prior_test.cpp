@@ -47,6 +47,7 @@ TEST(Prior, TextRoundTrips) {
   }
   EXPECT_EQ(Prior::parse(" uniform( 0 ,6.0 ) "), Prior::uniform(0, 6));
   EXPECT_EQ(Prior::parse("fixed(2)"), Prior::parse("2"));
+  EXPECT_EQ(Prior::parse("-0.0").text(), "0");
   const double awkward = 0.1 + 0.2;
   EXPECT_EQ(Prior::parse(Prior::normal(awkward, 1e-7).text()), Prior::normal(awkward, 1e-7));
 }
@@ -113,7 +114,7 @@ TEST(Prior, DensitiesIntegrateToOne) {
     const double reach = 5000.0 * prior.sd();
     const double low = std::cbrt(std::max(prior.lower(), prior.mean() - reach));
     const double high = std::cbrt(std::min(prior.upper(), prior.mean() + reach));
-    constexpr int kCells = 400000;
+    constexpr int kCells = 40000;
     const double h = (high - low) / kCells;
     double sum = 0.0;
     for (int i = 0; i < kCells; ++i) {

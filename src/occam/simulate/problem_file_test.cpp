@@ -3,10 +3,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -160,6 +162,25 @@ TEST(ProblemFile, EveryErrorNamesItsPlace) {
           << "got:      " << error.what() << "\nexpected: " << expected;
       EXPECT_EQ(std::string(error.what()).find("p.toml:"), 0u) << error.what();
     }
+  }
+}
+
+// docs/problem-files.md: its examples load, and its table of priors is the one in the code.
+TEST(ProblemFile, DocumentationIsTrue) {
+  std::ifstream file(OCCAM_SOURCE "/docs/problem-files.md");
+  std::ostringstream stream;
+  stream << file.rdbuf();
+  const std::string page = stream.str();
+  int examples = 0;
+  for (auto at = page.find("```toml\n"); at != std::string::npos; at = page.find("```toml\n", at + 1)) {
+    const auto begin = at + 8;
+    EXPECT_GE(read_problem(page.substr(begin, page.find("```", begin) - begin), "example.toml").J(), 2);
+    ++examples;
+  }
+  EXPECT_EQ(examples, 2);
+  for (const PriorSignature& prior : Prior::signatures()) {
+    const std::string row = fmt::format("| `{}({})` | {} |", prior.name, prior.arguments, prior.meaning);
+    EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 
