@@ -194,6 +194,36 @@ TEST(Networks, ABatchEqualsItsDataSetsOneByOne) {
   }
 }
 
+TEST(Networks, OutputsDoNotDependOnWhatIsKept) {
+  const Data data(kSizes, 2, 8);
+  for (const json& options : all_options()) {
+    const Network<double> network(small(options));
+    const std::vector<double> weights = initial(network);
+    std::vector<double> packed(network.packed_size());
+    network.pack_all(weights.data(), packed.data());
+    Workspace a, b;
+    const Matrix<double> kept = network.forward(packed.data(), data.view(), a, true)->models;
+    const Matrix<double> quick = network.forward(packed.data(), data.view(), b, false)->models;
+    for (std::int64_t r = 0; r < kept.rows; ++r) {
+      for (std::int64_t c = 0; c < kept.columns; ++c) EXPECT_EQ(kept.row(r)[c], quick.row(r)[c]) << options;
+    }
+  }
+}
+
+TEST(Networks, BundlesAreEvenAndWithinLimits) {
+  BundlePlan plan;
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t b = 0; b <= 64; ++b) offsets.push_back(50 * b);
+  plan.cut(offsets.data(), 64, 256, 64);
+  EXPECT_EQ(plan.size(), 16);
+  for (std::int64_t i = 0; i < 16; ++i) EXPECT_EQ(plan.first(i), 4 * i);
+  plan.cut(offsets.data(), 32, 1 << 20, 16);  // long series: as many as a bundle takes
+  EXPECT_EQ(plan.size(), 2);
+  EXPECT_EQ(plan.first(1), 16);
+  plan.cut(offsets.data(), 1, 10, 10);  // one data set that is too large alone
+  EXPECT_EQ(plan.size(), 1);
+}
+
 TEST(Networks, FloatFollowsDouble) {
   const Data data(kSizes, 2, 5);
   for (const json& options : all_options()) {

@@ -17,10 +17,17 @@ std::int64_t group_count(std::int64_t bundles, std::int64_t sets) {
 
 void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows,
                      std::int64_t most_sets) {
+  const std::int64_t rows = offsets[sets];
+  std::int64_t count = std::max((rows + most_rows - 1) / most_rows, (sets + most_sets - 1) / most_sets);
+  // Many bundles are made a multiple of eight, so that a few threads get equal shares.
+  if (count > 8) count = (count + 7) / 8 * 8;
   first_.assign(1, 0);
   for (std::int64_t set = 1; set < sets; ++set) {
     const std::int64_t begin = first_.back();
-    if (set - begin >= most_sets || offsets[set + 1] - offsets[begin] > most_rows) first_.push_back(set);
+    const bool full = set - begin >= most_sets || offsets[set + 1] - offsets[begin] > most_rows;
+    // The rows so far are the share of all bundles so far.
+    const bool even = offsets[set] * count >= rows * static_cast<std::int64_t>(first_.size());
+    if (full || even) first_.push_back(set);
   }
   if (sets > 0) first_.push_back(sets);
 }
@@ -127,7 +134,7 @@ void BatchGradient<T>::forward(
     const std::int64_t first = plan_.first(bundle);
     const std::int64_t count = plan_.first(bundle + 1) - first;
     const Ragged<const float> data = sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
-    visit(first, *network_.forward(packed_.data(), data, workspace));
+    visit(first, *network_.forward(packed_.data(), data, workspace, false));
   });
 }
 

@@ -42,10 +42,10 @@ class Body {
   virtual std::int64_t pack_tasks() const = 0;
   virtual void pack(std::int64_t task, const T* weights, T* packed) const = 0;
 
-  // x: standardised, rows unpadded. f_n (sets): standardised log N. Returns features (sets, features) and
-  // leaves in the workspace, behind `tape`, what backward needs.
+  // x: standardised, rows unpadded. f_n (sets): standardised log N. Returns features (sets, features) and,
+  // with `keep`, leaves in the workspace, behind `tape`, what backward needs.
   virtual Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
-                            void*& tape) const = 0;
+                            void*& tape, bool keep) const = 0;
   // d_features is overwritten; weight gradients are added to `gradient`.
   virtual void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
                         Workspace& workspace) const = 0;

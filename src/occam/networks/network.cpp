@@ -201,7 +201,7 @@ void Network<T>::check(Ragged<const float> data) const {
 
 template <class T>
 typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
-                                               Workspace& workspace) const {
+                                               Workspace& workspace, bool keep) const {
   const Standardisation& s = config_.standardisation;
   Tape& tape = *workspace.make<Tape>();
   const std::int64_t D = config_.channels;
@@ -217,7 +217,7 @@ typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const flo
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
   tape.x = {{x, data.x.rows, D, D}, data.offsets, data.sets};
-  tape.features = body_->forward(packed, tape.x, f_n, workspace, tape.body);
+  tape.features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
   tape.post = post_.forward(packed, tape.features, workspace);
   tape.summary = input_of_summary(tape);
   if (summary_) {

@@ -84,8 +84,9 @@ class Network {
   // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite.
   void check(Ragged<const float> data) const;
 
-  // The tape lives in the workspace until it is reset. `data` must have passed check().
-  Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace) const;
+  // The tape lives in the workspace until it is reset. `data` must have passed check(). Without `keep` the
+  // outputs are there, but backward is not possible.
+  Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true) const;
   // Gradients of the heads' outputs are overwritten; weight gradients are added.
   void backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters, T* gradient,
                 Workspace& workspace) const;

@@ -88,7 +88,7 @@ std::vector<float> golden_outputs(const NetworkFile& file, Ragged<const float> d
   std::vector<float> packed(static_cast<std::size_t>(network.packed_size()));
   network.pack_all(file.weights.data(), packed.data());
   Workspace workspace;
-  const Matrix<float> f = network.forward(packed.data(), data, workspace)->models;
+  const Matrix<float> f = network.forward(packed.data(), data, workspace, false)->models;
   std::vector<float> outputs;
   for (std::int64_t b = 0; b < f.rows; ++b) outputs.insert(outputs.end(), f.row(b), f.row(b) + f.columns);
   return outputs;

@@ -85,14 +85,14 @@ class SequenceBody final : public Body<T> {
     }
   }
 
-  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
-                    void*& tape) const override {
+  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace, void*& tape,
+                    bool keep) const override {
     Tape& kept = *workspace.make<Tape>();
     tape = &kept;
     const Matrix<T> features = workspace.matrix<T>(x.sets, features_);
     std::int64_t at = 0;
     if (lstm_) {
-      kept.lstm = lstm_->forward(packed, x, workspace);
+      kept.lstm = lstm_->forward(packed, x, workspace, keep);
       copy_columns<T>(kept.lstm->out, features.columns_from(0, lstm_->units()));
       at = lstm_->units();
     }

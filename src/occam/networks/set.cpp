@@ -227,8 +227,8 @@ class SetBody final : public Body<T> {
     layers_[task]->pack(weights, packed);
   }
 
-  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
-                    void*& tape) const override {
+  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace, void*& tape,
+                    bool) const override {
     Tape& kept = *workspace.make<Tape>();
     tape = &kept;
     kept.modules = workspace.take<typename Equivariant<T>::Tape>(size());

@@ -53,10 +53,12 @@ void Lstm<T>::order_series(Ragged<const T> x, Tape& tape, Workspace& workspace) 
 }
 
 template <class T>
-typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Workspace& workspace) const {
+typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Workspace& workspace,
+                                         bool keep) const {
   Tape& tape = *workspace.make<Tape>();
   order_series(x, tape, workspace);
-  const std::int64_t rows = tape.first[tape.steps];
+  const std::int64_t rows = keep ? tape.first[tape.steps] : 2 * x.sets;
+  const auto row_of = [&](std::int64_t t) { return keep ? tape.first[t] : t % 2 * x.sets; };
   tape.state = workspace.matrix<T>(rows, units_ + in_);
   tape.gates = workspace.matrix<T>(rows, 4 * units_);
   tape.c = workspace.matrix<T>(rows, units_);
@@ -66,8 +68,8 @@ typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Wor
 
   for (std::int64_t r = 0; r < x.sets; ++r) std::fill_n(tape.state.row(r), units_, T{0});
   for (std::int64_t t = 0; t < tape.steps; ++t) {
-    const std::int64_t first = tape.first[t];
-    const std::int64_t running = tape.first[t + 1] - first;
+    const std::int64_t first = row_of(t);
+    const std::int64_t running = tape.first[t + 1] - tape.first[t];
     const std::int64_t after = t + 1 < tape.steps ? tape.first[t + 2] - tape.first[t + 1] : 0;
     for (std::int64_t r = 0; r < running; ++r) {
       std::copy_n(x.x.row(x.offsets[tape.order[r]] + t), in_, tape.state.row(first + r) + units_);
@@ -89,13 +91,13 @@ typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Wor
                               .units = units_,
                               .gates = tape.gates.row(first + from),
                               .gate_stride = tape.gates.stride,
-                              .c_before = t == 0 ? nullptr : tape.c.row(tape.first[t - 1] + from),
+                              .c_before = t == 0 ? nullptr : tape.c.row(row_of(t - 1) + from),
                               .c = tape.c.row(first + from),
                               .c_stride = tape.c.stride,
                               .h = h,
                               .h_stride = h_stride});
     };
-    step(0, after, after > 0 ? tape.state.row(tape.first[t + 1]) : nullptr, tape.state.stride);
+    step(0, after, after > 0 ? tape.state.row(row_of(t + 1)) : nullptr, tape.state.stride);
     step(after, running - after, last.row(after), last.stride);
   }
   for (std::int64_t r = 0; r < x.sets; ++r) std::copy_n(last.row(r), units_, tape.out.row(tape.order[r]));

@@ -32,7 +32,9 @@ class Lstm {
     Matrix<T> out;        // (sets, units) last hidden states, in the caller's order
   };
 
-  Tape* forward(const T* packed, Ragged<const T> x, Workspace& workspace) const;
+  // Without `keep` only the result is there afterwards, not what backward needs: two time steps of memory
+  // suffice.
+  Tape* forward(const T* packed, Ragged<const T> x, Workspace& workspace, bool keep = true) const;
   // d_out (sets, units). Adds weight gradients; sets d_x (sum N, in) unless its data is null.
   void backward(const T* packed, Ragged<const T> x, Tape& tape, Matrix<const T> d_out, Matrix<T> d_x,
                 T* gradient, Workspace& workspace) const;
