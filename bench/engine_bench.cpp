@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/rng.hpp"
+#include "occam/networks/batch_gradient.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/nn/adam.hpp"
 #include "occam/nn/loss.hpp"
-#include "occam/networks/batch_gradient.hpp"
 
 namespace {
 
@@ -147,6 +147,7 @@ void run_case(const Case& c, int threads, double seconds) {
                      {"ms_median", median},
                      {"ms_min", fastest},
                      {"weights", network.weight_count()},
+                     {"inference_ms_median", forward},
                      {"inference_sets_per_s", 1e3 * static_cast<double>(c.sets) / forward},
                      {"inference_sets_per_s_best", 1e3 * static_cast<double>(c.sets) / forward_fastest}};
   std::printf("%s\n", line.dump().c_str());

@@ -125,7 +125,8 @@ void compare(CompareVerb& o, const Call& call) {
     if (!prior.empty()) answers = answers.with_model_prior(prior);
     if (writer) writer->add(answers, o.parameters ? &estimates : nullptr);
     if (!writer && done < kTableRows) {
-      Call::print(answer_table(answers, kTableRows - done));
+      if (done == 0) Call::print(answer_header(answers));
+      Call::print(answer_lines(answers, kTableRows - done));
       for (std::int64_t b = 0; o.parameters && b < std::min(kTableRows - done, answers.size()); ++b) {
         estimates_text += fmt::format("{}:", answers.id(b));
         for (std::size_t p = 0; p < estimates.names.size(); ++p) {

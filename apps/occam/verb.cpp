@@ -121,7 +121,8 @@ bool Call::given(std::string_view field) const {
 
 void Call::apply(Fields fields) const {
   for (Field& field : fields) {
-    if (given(field.name)) Verb::parse(*verb_.find(field.name), std::move(field));
+    const Verb::Flag* flag = verb_.find(field.name);
+    if (given(field.name)) Verb::parse(*flag, std::move(field));
   }
 }
 

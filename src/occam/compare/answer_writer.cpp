@@ -117,13 +117,26 @@ std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSi
   throw Error(ErrorKind::usage, "{}: answers are written as .csv, .tsv or .json", path);
 }
 
-std::string answer_table(const ModelPosterior& answers, std::int64_t rows) {
+namespace {
+
+// Room for the ids at hand, and for those to come.
+std::size_t id_width(const ModelPosterior& answers) {
+  std::size_t width = 12;
+  for (std::int64_t b = 0; b < answers.size(); ++b) width = std::max(width, answers.id(b).size());
+  return std::min<std::size_t>(width, 40);
+}
+
+}  // namespace
+
+std::string answer_header(const ModelPosterior& answers) {
+  return fmt::format("{:<{}}  {:>6}  {:>6}  models by probability\n", "data set", id_width(answers), "n",
+                     "u");
+}
+
+std::string answer_lines(const ModelPosterior& answers, std::int64_t rows) {
   constexpr std::size_t kShown = 4;  // models per line, most probable first
-  std::size_t width = 8;
-  for (std::int64_t b = 0; b < std::min(rows, answers.size()); ++b)
-    width = std::max(width, answers.id(b).size());
-  std::string text =
-      fmt::format("{:<{}}  {:>6}  {:>6}  models by probability\n", "data set", width, "n", "u");
+  const std::size_t width = id_width(answers);
+  std::string text;
   for (std::int64_t b = 0; b < std::min(rows, answers.size()); ++b) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(answers.J()));
     std::iota(order.begin(), order.end(), 0);

@@ -1,0 +1,107 @@
+// After warm-up a training step allocates nothing: all memory is the caller's workspace.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "occam/networks/batch_gradient.hpp"
+#include "occam/nn/adam.hpp"
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* memory =
+      alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, rounded) : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes == 0 ? 1 : bytes, 1);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace occam {
+namespace {
+
+struct Ones : BundleLoss<float> {
+  void bundle(std::int64_t, const Network<float>::Tape&, Matrix<float> d_models, Matrix<float>) override {
+    for (std::int64_t b = 0; b < d_models.rows; ++b) std::fill_n(d_models.row(b), d_models.columns, 1.0f);
+  }
+};
+
+std::int64_t allocations_per_step(const nlohmann::json& options, int threads) {
+  NetworkConfig config;
+  config.channels = 2;
+  config.models = 3;
+  config.standardisation = {{0, 0}, {1, 1}, 0, 1, 10};
+  config.set_options(options, "test");
+  const Network<float> network(config);
+  std::vector<float> weights(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(weights, 1, 0);
+  std::vector<std::int64_t> offsets = {0};
+  for (std::int64_t b = 0; b < 40; ++b) offsets.push_back(offsets.back() + 10 + (b * 7) % 60);
+  std::vector<float> x(static_cast<std::size_t>(2 * offsets.back()));
+  Rng rng(1, Purpose::test, 0);
+  for (float& value : x) value = static_cast<float>(rng.normal());
+  ThreadPool pool(threads);
+  BatchGradient<float> gradient(network, pool);
+  Adam<float> adam(network.weight_count(), {});
+  Ones loss;
+  const auto step = [&] {
+    gradient.run(weights.data(), {{x.data(), offsets.back(), 2, 2}, offsets.data(), 40}, loss, 1.0);
+    adam.begin(1e-3, gradient.squared_norm());
+    pool.for_each(adam.chunks(), [&](std::int64_t chunk, int) {
+      adam.update_chunk(chunk, gradient.gradient().data(), weights.data());
+    });
+  };
+  // Which thread takes which bundle varies: give every thread a chance to meet the largest.
+  for (int i = 0; i < 20; ++i) step();
+  std::int64_t fewest = 1 << 30;
+  for (int i = 0; i < 5; ++i) {
+    const std::int64_t before = allocations;
+    step();
+    fewest = std::min(fewest, allocations - before);
+  }
+  return fewest;
+}
+
+TEST(NetworksThreaded, NoAllocationAfterWarmUp) {
+  for (const int threads : {1, 2}) {
+    for (const char* pooling : {"mean+sum", "max", "attention"}) {
+      EXPECT_EQ(allocations_per_step({{"architecture", "set"}, {"pooling", pooling}}, threads), 0) << pooling;
+    }
+    EXPECT_EQ(allocations_per_step({{"architecture", "sequence"}, {"lstm", 16}}, threads), 0);
+  }
+}
+
+TEST(NetworksThreaded, TheCounterCounts) {
+  const std::int64_t before = allocations;
+  const std::vector<int> memory(1000);
+  EXPECT_GT(allocations - before, 0);
+  EXPECT_EQ(memory.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace occam
