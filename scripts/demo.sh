@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
-# The main job on its smallest problem: which of two models made these coin tosses?
+# The main job on its smallest problem: train a network, compare six coins, print the exact answer beside it.
 #   scripts/demo.sh PROGRAM
 set -euo pipefail
+cd "$(dirname "$0")/.."
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 
 cat <<'TEXT'
-Eight series of coin tosses. Each was made by one of two models:
-  flat   the coin's bias could be anything
-  fair   the coin is nearly fair
-The exact posterior probabilities of both models, from the tosses alone:
+Six coins were tossed. Is each nearly fair, or could its bias be anything?
+  flat   the bias could be anything (uniform)
+  fair   the bias is close to one half (Beta(30, 30))
+
+1. Train a network on simulated coins of both kinds:
+   occam train beta-binomial -o coins.occam
 
 TEXT
-"$1" simulate beta-binomial --datasets 8 --exact --quiet | awk -F, '
-  NR > 1 { n[$1]++; heads[$1] += $3; made[$1] = $2; flat[$1] = $4; fair[$1] = $5; last = $1 }
-  END {
-    printf "  series   tosses   heads   p(flat)   p(fair)   made by\n"
-    for (k = 0; k <= last; k++)
-      printf "  %6d   %6d   %5d   %7.3f   %7.3f   %s\n", k + 1, n[k], heads[k], flat[k], fair[k], made[k]
-  }'
+"$program" train beta-binomial -o "$folder/coins.occam"
+cat <<'TEXT'
+
+2. Ask it about the six coins (this takes milliseconds), with the exact answer beside its own:
+   occam compare coins.occam examples/coins/tosses.csv --by coin --exact
+
+TEXT
+"$program" compare "$folder/coins.occam" examples/coins/tosses.csv --by coin --exact --quiet

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "occam/check/recovery.hpp"
+#include "occam/io/npz.hpp"
 #include "occam/io/test_support.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/train/trainer.hpp"

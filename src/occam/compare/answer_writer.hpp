@@ -25,8 +25,8 @@ std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSi
                                                  const NetworkFile& file,
                                                  const std::vector<std::string>& parameters);
 
-// A table for a terminal: the best model, its probability, the next ones, u and flags. At most `rows` data
-// sets.
-std::string answer_table(const ModelPosterior& answers, std::int64_t rows);
+// Lines for a terminal: the most probable models, u and flags. At most `rows` data sets.
+std::string answer_header(const ModelPosterior& answers);
+std::string answer_lines(const ModelPosterior& answers, std::int64_t rows);
 
 }  // namespace occam

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include <nlohmann/json.hpp>
+
 #include "occam/simulate/catalogue.hpp"
 
 namespace occam {
@@ -56,6 +58,11 @@ ProblemSpec one_sample() {
   const auto family = make_family("normal");
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(20, 29);
+  // As for beta-binomial: a small network suffices.
+  spec.network = std::make_shared<const nlohmann::json>(
+      nlohmann::json{{"inv_width", 32}, {"equiv_width", 32}, {"post_width", 32}});
+  spec.train =
+      std::make_shared<const nlohmann::json>(nlohmann::json{{"iterations", 4000}, {"learning_rate", 2e-3}});
   spec.models = {Model("null", family, {{"mu", Prior::fixed(0)}}),
                  Model("effect", family, {{"mu", Prior::normal(0, 1)}})};
   return spec;

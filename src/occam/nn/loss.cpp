@@ -43,6 +43,23 @@ Concentration bounded_concentration(Link link, double f, double log_alpha) {
   return {alpha, alpha * log_slope(link, f)};
 }
 
+// Below this exp(f) is a plain number and the default loss needs one exponential per model, which counts when there
+// are hundreds of models.
+constexpr double kLargestPlainOutput = 600;
+
+// evidential_loss for the exp link and lambda = 0.
+double plain_log_loss(std::span<const double> f, std::int64_t truth, std::span<double> d_f) {
+  double total = 0;
+  for (std::size_t j = 0; j < f.size(); ++j) {
+    d_f[j] = 1 + std::exp(f[j]);  // alpha
+    total += d_f[j];
+  }
+  const double alpha_true = d_f[truth];
+  for (double& d : d_f) d = (d - 1) / total;  // p_j times d log alpha_j / d f_j = 1 - 1 / alpha_j
+  d_f[truth] -= 1 - 1 / alpha_true;
+  return std::log(total / alpha_true);
+}
+
 }  // namespace
 
 void log_concentrations(Link link, std::span<const double> f, std::span<double> log_alpha) {
@@ -81,6 +98,9 @@ double softmax_loss(std::span<const double> f, std::int64_t truth, std::span<dou
 EvidentialTerms evidential_loss(Link link, double lambda, std::span<const double> f, std::int64_t truth,
                                 std::span<double> d_f, std::span<double> scratch) {
   const std::size_t J = f.size();
+  if (link == Link::exp && lambda == 0 && *std::max_element(f.begin(), f.end()) < kLargestPlainOutput) {
+    return {plain_log_loss(f, truth, d_f), 0};
+  }
   const auto log_alpha = scratch.subspan(0, J);
   const auto log_p = scratch.subspan(J, J);
   log_concentrations(link, f, log_alpha);

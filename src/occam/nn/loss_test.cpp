@@ -56,6 +56,19 @@ TEST(Loss, ExtremeOutputsStayFinite) {
   }
 }
 
+TEST(Loss, TheQuickPathOfTheDefaultEqualsTheGeneralOne) {
+  std::vector<double> quick(3), general(3), scratch(9);
+  for (const double shift : {-40.0, -3.0, 0.0, 5.0, 100.0, 590.0}) {
+    const std::vector<double> f = {shift, shift + 2.5, -1};
+    for (std::int64_t truth = 0; truth < 3; ++truth) {
+      const double a = evidential_loss(Link::exp, 0, f, truth, quick, scratch).log_loss;
+      const double b = evidential_loss(Link::exp, 1e-300, f, truth, general, scratch).log_loss;
+      EXPECT_NEAR(a, b, 1e-12 * (1 + b)) << shift;
+      for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(quick[j], general[j], 1e-12) << shift;
+    }
+  }
+}
+
 TEST(Loss, KlGradientPullsHugeWrongConcentrationsDown) {
   std::vector<double> d(2), scratch(6);
   for (const double f : {5.0, 20.0, 26.0, 40.0, 400.0}) {

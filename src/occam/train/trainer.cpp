@@ -70,7 +70,8 @@ struct Trainer::State {
   double last_validation = NAN;
   std::vector<float> weights, average, best;
   json history = json::array();
-  double seconds_before = 0;  // spent before the last resume
+  std::vector<std::int64_t> failed;  // (J) draws that gave no usable data, over the batches used
+  double seconds_before = 0;         // spent before the last resume
 
   // Not saved.
   std::vector<Batch> ring;
@@ -187,6 +188,7 @@ void Trainer::build_network(const json& network_options) {
   s_->ring.resize(options_.replay > 1 ? kReplayRing : 2);
   s_->ring_number.assign(s_->ring.size(), -1);
   s_->losses.resize(static_cast<std::size_t>(options_.batch));
+  s_->failed.assign(static_cast<std::size_t>(problem_.J()), 0);
 }
 
 void Trainer::learn_parameter_scales(const Batch& sample) {
@@ -244,6 +246,9 @@ void Trainer::step(std::int64_t step) {
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
   const Batch& batch = batch_for(step);
+  if (options_.replay <= 1 || step / kReplayRing % options_.replay == 0) {  // its first use
+    for (std::size_t j = 0; j < s_->failed.size(); ++j) s_->failed[j] += batch.failed_draws()[j];
+  }
 
   // The next batch is simulated by the same threads, in the same loop.
   const std::int64_t next = batch_number(step + 1);
@@ -391,7 +396,16 @@ NetworkFile Trainer::train() {
     }
   }
   if (s_->best.empty()) s_->best = s_->average;
+  report_failures();
   return finished();
+}
+
+void Trainer::report_failures() {
+  for (std::size_t j = 0; j < s_->failed.size(); ++j) {
+    if (s_->failed[j] == 0) continue;
+    progress_.say(fmt::format("model '{}': {} draws gave no usable data and were drawn again",
+                              problem_.model_names()[j], s_->failed[j]));
+  }
 }
 
 NetworkFile Trainer::finished() const {
@@ -433,6 +447,7 @@ NetworkFile Trainer::finished() const {
                  {"validation_loss", s_->best_loss},
                  {"validation_history", s_->history},
                  {"data_sets", s_->step * options_.batch / options_.replay},
+                 {"failed_draws", s_->failed},
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
   if (run_.record_timing) {
@@ -469,6 +484,7 @@ void Trainer::save_checkpoint() {
                                       {"loss_sum", s_->loss_sum},
                                       {"loss_count", s_->loss_count},
                                       {"history", s_->history},
+                                      {"failed", s_->failed},
                                       {"seconds", s_->seconds()}}
                                      .dump()}};
   const ParameterLayout& layout = s_->network->layout();
@@ -507,6 +523,8 @@ void Trainer::load_checkpoint() {
     s_->loss_sum = state.at("loss_sum").get<double>();
     s_->loss_count = state.at("loss_count").get<std::int64_t>();
     s_->history = state.at("history");
+    s_->failed = state.at("failed").get<std::vector<std::int64_t>>();
+    s_->failed.resize(static_cast<std::size_t>(problem_.J()));
     s_->seconds_before = state.at("seconds").get<double>();
   } catch (const json::exception& error) {
     refuse(fmt::format("its contents are not usable ({})", error.what()));

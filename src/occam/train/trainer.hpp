@@ -68,6 +68,7 @@ class Trainer {
   double validate();
   bool should_restart(double validation_loss);
   void settle_total();
+  void report_failures();
   void save_checkpoint();
   void load_checkpoint();
   NetworkFile finished() const;

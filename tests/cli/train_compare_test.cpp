@@ -1,0 +1,192 @@
+// train, compare and info as a user runs them: files, bytes, signals, bad input.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/io/csv.hpp"
+#include "shell.hpp"
+
+namespace occam::testing {
+namespace {
+
+using nlohmann::json;
+
+// Small enough to train in a second.
+const std::string kQuick =
+    " --iterations 80 --batch 16 --warmup 20 --validate-every 40 --validation-datasets 100 --quiet"
+    " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4'";
+
+class TrainCompare : public ::testing::Test {
+ protected:
+  void train(const std::string& more = "") {
+    const Outcome outcome = shell_("occam train beta-binomial -o net.occam" + kQuick + more);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "");
+  }
+  Shell shell_;
+};
+
+TEST_F(TrainCompare, SameBytesOnAnyNumberOfThreads) {
+  train(" --threads 1");
+  const std::string one = shell_.read("net.occam");
+  train(" --threads 7");
+  EXPECT_TRUE(one == shell_.read("net.occam"));
+  train(" --threads 7 --seed 2");
+  EXPECT_FALSE(one == shell_.read("net.occam"));
+}
+
+TEST_F(TrainCompare, AnswersInEveryFormatAgree) {
+  train();
+  shell_.write("d.csv", "subject,x\na,1\na,1\na,0\nb,1\nb,1\n");
+  ASSERT_EQ(shell_("occam compare net.occam d.csv --by subject -o a.csv --quiet").code, 0);
+  const CsvTable table = read_csv(shell_.folder() / "a.csv");
+  EXPECT_EQ(table.columns(),
+            (std::vector<std::string>{"dataset", "n", "best", "p_flat", "p_fair", "alpha_flat", "alpha_fair",
+                                      "log_bf_flat", "log_bf_fair", "u", "flag"}));
+  EXPECT_EQ(table.text("dataset"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(table.numbers("n"), (std::vector<double>{3, 2}));
+  for (std::size_t r = 0; r < 2; ++r) {
+    const double p = table.numbers("p_flat")[r];
+    const double a = table.numbers("alpha_flat")[r];
+    const double b = table.numbers("alpha_fair")[r];
+    EXPECT_NEAR(p, a / (a + b), 1e-12);
+    EXPECT_NEAR(table.numbers("u")[r], 2 / (a + b), 1e-12);
+    const bool flat = table.text("best")[r] == "flat";
+    EXPECT_EQ(table.numbers(flat ? "log_bf_flat" : "log_bf_fair")[r], 0);
+    EXPECT_NEAR(table.numbers(flat ? "log_bf_fair" : "log_bf_flat")[r], (flat ? 1 : -1) * std::log(b / a),
+                1e-12);
+  }
+  ASSERT_EQ(shell_("occam compare net.occam d.csv --by subject -o a.json --quiet").code, 0);
+  const json answers = json::parse(shell_.read("a.json"));
+  EXPECT_EQ(answers["models"], (json{"flat", "fair"}));
+  EXPECT_EQ(answers["data_sets"][1]["p_flat"].get<double>(), table.numbers("p_flat")[1]);
+  // Standard output and standard input carry the same.
+  EXPECT_EQ(shell_("occam compare net.occam d.csv --by subject -o - --quiet").out, shell_.read("a.csv"));
+  EXPECT_EQ(shell_("cat d.csv | occam compare net.occam - --by subject -o - --quiet").out,
+            shell_.read("a.csv"));
+  const Outcome shown = shell_("occam compare net.occam d.csv --by subject --parameters --exact --quiet");
+  EXPECT_NE(shown.out.find("models by probability"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("Rough point estimates"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("mean KL from the exact posterior"), std::string::npos) << shown.out;
+}
+
+TEST_F(TrainCompare, ModelPriorIsChangedExactly) {
+  train();
+  shell_.write("d.csv", "x\n1\n1\n0\n");
+  const auto p_flat = [&](const std::string& options) {
+    const Outcome outcome = shell_("occam compare net.occam d.csv -o - --quiet" + options);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return CsvTable(outcome.out, "answers").numbers("p_flat").at(0);
+  };
+  const double even = p_flat("");
+  EXPECT_NEAR(p_flat(" --model-prior flat=0.2,fair=0.8"), even * 0.2 / (even * 0.2 + (1 - even) * 0.8),
+              1e-12);
+  EXPECT_EQ(p_flat(" --model-prior flat=1"), 1);
+}
+
+TEST_F(TrainCompare, SizesOutsideTheTrainedRangeAreFlagged) {
+  train();
+  std::string rows = "x\n";
+  for (int i = 0; i < 150; ++i) rows += i % 2 == 0 ? "1\n" : "0\n";
+  shell_.write("long.csv", rows);
+  const Outcome outcome = shell_("occam compare net.occam long.csv -o a.csv");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("outside the range trained on (1 to 100)"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read_csv(shell_.folder() / "a.csv").text("flag").at(0), "n above trained range (100)");
+}
+
+TEST_F(TrainCompare, InfoDescribesAndVerifies) {
+  train();
+  const Outcome text = shell_("occam info net.occam");
+  EXPECT_NE(text.out.find("beta-binomial"), std::string::npos);
+  EXPECT_NE(text.out.find("flat, fair"), std::string::npos);
+  const json all = json::parse(shell_("occam info net.occam --json").out);
+  EXPECT_EQ(all["record"]["seed"], 1);
+  EXPECT_EQ(all["record"]["options"]["iterations"], 80);
+  std::string damaged = shell_.read("net.occam");
+  damaged[damaged.size() - 2000] ^= 0x40;
+  shell_.write("damaged.occam", damaged);
+  EXPECT_EQ(shell_("occam info damaged.occam").code, 78);
+  shell_.write("cut.occam", damaged.substr(0, damaged.size() / 2));
+  EXPECT_EQ(shell_("occam info cut.occam").code, 78);
+}
+
+TEST_F(TrainCompare, AnInterruptedRunResumesToTheSameBytes) {
+  const std::string options =
+      "occam train beta-binomial -o net.occam --iterations 600 --batch 16 --validation-datasets 100"
+      " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4' ";
+  ASSERT_EQ(shell_(options).code, 0);
+  const std::string whole = shell_.read("net.occam");
+  std::filesystem::remove(shell_.folder() / "net.occam");
+  const Outcome stopped = shell_("timeout -s INT 0.25 " + options + "; echo $? > code");
+  if (std::filesystem::exists(shell_.folder() / "net.occam"))
+    GTEST_SKIP() << "the run ended before the signal";
+  EXPECT_NE(stopped.err.find("continue with --resume"), std::string::npos) << stopped.err;
+  EXPECT_TRUE(std::filesystem::exists(shell_.folder() / "net.occam.checkpoint"));
+  const Outcome resumed = shell_(options + "--resume");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(whole == shell_.read("net.occam"));
+  EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "net.occam.checkpoint"));
+}
+
+TEST_F(TrainCompare, LogAndTableAndTime) {
+  train(" --log log.jsonl");
+  const std::string log = shell_.read("log.jsonl");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
+  EXPECT_EQ(json::parse(log.substr(0, log.find('\n')))["step"], 40);
+  ASSERT_EQ(shell_("occam simulate beta-binomial --datasets 400 -o t.npz --with-parameters --quiet").code, 0);
+  ASSERT_EQ(shell_("occam train beta-binomial -o from_table.occam --table t.npz" + kQuick).code, 0);
+  EXPECT_NE(shell_("occam info from_table.occam").out.find("data sets from table"), std::string::npos);
+  const Outcome timed = shell_(
+      "occam train beta-binomial -o t.occam --minutes 0.02 --warmup 10 --validation-datasets 100"
+      " --network 'inv_width=8 equiv_width=8 post_width=8'");
+  EXPECT_EQ(timed.code, 0) << timed.err;
+  EXPECT_NE(timed.err.find("the same result again: --iterations"), std::string::npos) << timed.err;
+}
+
+TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
+  train();
+  shell_.write("good.csv", "x\n1\n");
+  shell_.write("column.csv", "y\n1\n");
+  shell_.write("cell.csv", "x\n1\nmany\n");
+  shell_.write("nan.csv", "x\n1\nNaN\n");
+  shell_.write("empty.csv", "");
+  shell_.write("header.csv", "x\n");
+  shell_.write("foreign.occam", "not a network");
+  const std::vector<std::tuple<std::string, int, std::string>> cases = {
+      {"occam compare net.occam column.csv -o out.csv", 65, "'x'"},
+      {"occam compare net.occam cell.csv -o out.csv", 65, "cell.csv:3: column 'x': 'many'"},
+      {"occam compare net.occam nan.csv -o out.csv", 65, "nan.csv:3"},
+      {"occam compare net.occam empty.csv -o out.csv", 65, "empty.csv"},
+      {"occam compare net.occam header.csv -o out.csv", 65, "no data"},
+      {"occam compare net.occam none.csv -o out.csv", 66, "none.csv"},
+      {"occam compare none.occam good.csv -o out.csv", 66, "none.occam"},
+      {"occam compare foreign.occam good.csv -o out.csv", 78, "foreign.occam"},
+      {"occam compare net.occam good.csv -o out.xlsx", 64, ".csv, .tsv or .json"},
+      {"occam compare net.occam good.csv -o nowhere/out.csv", 74, "nowhere"},
+      {"occam compare net.occam good.csv --model-prior flat=2 -o out.csv", 64, "sums to 2"},
+      {"occam compare net.occam good.csv --model-prior flet=1 -o out.csv", 64, "did you mean 'flat'?"},
+      {"occam compare net.occam good.csv --by subject -o out.csv", 65, "subject"},
+      {"occam train beta-binomial", 64, "-o FILE"},
+      {"occam train beta-binomial -o nowhere/out.csv", 74, "nowhere"},
+      {"occam train beta-binomal -o out.csv", 64, "did you mean 'beta-binomial'?"},
+      {"occam train beta-binomial -o out.csv --iterations 0", 64, "at least 1"},
+      {"occam train beta-binomial -o out.csv --link cube", 64, "exp, softplus, relu"},
+      {"occam train beta-binomial -o out.csv --network wide", 64, "KEY=VALUE"},
+      {"occam train beta-binomial -o out.csv --network inv_widht=3", 78, "did you mean 'inv_width'?"},
+      {"occam train beta-binomial -o out.csv --table none.npz", 66, "none.npz"},
+      {"occam train beta-binomial -o out.csv --table good.csv", 65, "good.csv"},
+  };
+  for (const auto& [command, code, says] : cases) {
+    const Outcome outcome = shell_(command + " --quiet");
+    EXPECT_EQ(outcome.code, code) << command << "\n" << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << command << "\n" << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << command << "\n" << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "out.csv")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace occam::testing
