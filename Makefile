@@ -36,7 +36,7 @@ build: setup ## build the program and the tests
 	$(call build,release,all)
 
 .PHONY: demo
-demo: program ## simulate coin tosses and show the exact answer
+demo: program ## train a network on coin tosses and hold its answers against the exact ones
 	@scripts/demo.sh $(OCCAM)
 
 .PHONY: test
