@@ -72,7 +72,8 @@ void list_problems(const ModelsOptions& options) {
     if (options.json) {
       list.push_back(problem_json(problem));
     } else {
-      text += (text.empty() ? "" : "\n") + problem_text(problem);
+      if (!text.empty()) text += '\n';
+      text += problem_text(problem);
     }
   }
   Call::print(options.json ? json_text(list) : text);

@@ -15,7 +15,9 @@ namespace {
 std::string verbs_part(const Verbs& verbs) {
   std::string text;
   for (const Verb& verb : verbs.all()) {
-    if (!verb.is_hidden()) text += (text.empty() ? "" : "\n") + verb.markdown();
+    if (verb.is_hidden()) continue;
+    if (!text.empty()) text += '\n';
+    text += verb.markdown();
   }
   return text;
 }
@@ -50,8 +52,10 @@ std::string family_text(const std::string& name) {
 
 std::string families_part() {
   std::string text;
-  for (const std::string& name : catalogue().families.names())
-    text += (text.empty() ? "" : "\n") + family_text(name);
+  for (const std::string& name : catalogue().families.names()) {
+    if (!text.empty()) text += '\n';
+    text += family_text(name);
+  }
   return text;
 }
 

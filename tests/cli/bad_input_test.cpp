@@ -34,6 +34,11 @@ struct BadInput {
   std::string problem_file = kCoins;  // p.toml
 };
 
+// For failure messages; the default prints the bytes of the object.
+void PrintTo(const BadInput& bad, std::ostream* out) {
+  *out << bad.command;
+}
+
 class EveryBadInput : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(EveryBadInput, IsOneMessageACodeAndNoFile) {
@@ -49,6 +54,10 @@ TEST_P(EveryBadInput, IsOneMessageACodeAndNoFile) {
     EXPECT_NE(outcome.err.find(part), std::string::npos) << "'" << part << "' is not in: " << outcome.err;
   }
   EXPECT_EQ(shell.folder().count_files(), 1u) << "a file was left beside p.toml";
+}
+
+std::string bad_input_label(const ::testing::TestParamInfo<BadInput>& bad) {
+  return bad.param.what;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -111,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                  64,
                  {"'a.xlsx'", ".csv, .tsv or .npz"}},
         BadInput{"UnknownProblemToShow", "occam models --show coins", 64, {"unknown problem 'coins'"}}),
-    [](const auto& info) { return std::string(info.param.what); });
+    bad_input_label);
 
 INSTANTIATE_TEST_SUITE_P(
     Files, EveryBadInput,
@@ -130,8 +139,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"FullStandardOutputOfHelp", "occam --help > /dev/full", 74, {"No space left"}},
         BadInput{"FullStandardOutputOfTheList", "occam models > /dev/full", 74, {"No space left"}},
         BadInput{"ClosedStandardOutput", "occam models >&-", 74, {"Bad file descriptor"}},
-        BadInput{"MissingProblemFile", "occam simulate missing.toml -o a.csv", 66, {"missing.toml"}}),
-    [](const auto& info) { return std::string(info.param.what); });
+        BadInput{"MissingProblemFile",
+                 "occam simulate missing.toml -o a.csv",
+                 66,
+                 {"missing.toml", "No such file"}}),
+    bad_input_label);
 
 INSTANTIATE_TEST_SUITE_P(
     ProblemFiles, EveryBadInput,
@@ -192,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
                                64,
                                {"no exact posterior"},
                                with("uniform(0, 1)", "uniform(0, 0.9)")}),
-    [](const auto& info) { return std::string(info.param.what); });
+    bad_input_label);
 
 // Refused folders: root may write anywhere, so this is for the others.
 TEST(UnwritableFolder, IsRefused) {
@@ -204,7 +216,7 @@ TEST(UnwritableFolder, IsRefused) {
   EXPECT_NE(outcome.err.find("Permission denied"), std::string::npos) << outcome.err;
 }
 
-TEST(ProblemFile, TheOneThatIsBrokenAboveWorksWhenWhole) {
+TEST(GoodInput, TheOneThatIsBrokenAboveWorksWhenWhole) {
   Shell shell;
   shell.write("p.toml", kCoins);
   const Outcome outcome = shell("occam simulate p.toml --datasets 2 --exact -o a.csv");

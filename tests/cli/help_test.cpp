@@ -1,6 +1,6 @@
 // Help, version, and the list of problems.
-#include <regex>
 #include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -13,13 +13,14 @@
 namespace occam::testing {
 namespace {
 
-// The verbs that `occam --help` lists.
+// The verbs that `occam --help` lists: the first words of the lines below "Verbs:".
 std::vector<std::string> listed_verbs(const Shell& shell) {
-  const std::string help = shell("occam --help").out;
+  std::istringstream help(shell("occam --help").out);
+  std::string line;
+  while (line != "Verbs:" && std::getline(help, line)) {
+  }
   std::vector<std::string> verbs;
-  const std::regex line("\n  ([a-z]+) ");
-  for (std::sregex_iterator it(help.begin(), help.end(), line), end; it != end; ++it)
-    verbs.push_back((*it)[1]);
+  while (std::getline(help, line) && !line.empty()) verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
   return verbs;
 }
 
@@ -35,7 +36,7 @@ TEST(Help, AloneAndOnRequest) {
 TEST(Help, OfEveryVerbSaysWhatItDoesAndShowsAnExample) {
   Shell shell;
   const std::vector<std::string> verbs = listed_verbs(shell);
-  EXPECT_GE(verbs.size(), 2u);
+  EXPECT_GE(verbs.size(), 5u);
   for (const std::string& verb : verbs) {
     const Outcome help = shell("occam " + verb + " --help");
     EXPECT_EQ(help.code, 0) << verb;

@@ -2,10 +2,7 @@
 #include "occam/simulate/problem_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +11,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
+#include "occam/io/file.hpp"
 #include "occam/simulate/catalogue.hpp"
 
 namespace occam {
@@ -358,18 +356,7 @@ Problem read_problem(std::string_view toml_text, const std::string& path) {
 Problem load_problem(std::string_view name_or_path) {
   if (!name_or_path.ends_with(".toml")) return builtin_problem(name_or_path);
   const std::string path(name_or_path);
-  std::error_code status;
-  if (!std::filesystem::exists(path, status)) {
-    throw Error(ErrorKind::no_input, "{}: there is no such problem file", path);
-  }
-  if (std::filesystem::is_directory(path, status)) {
-    throw Error(ErrorKind::no_input, "{}: is a folder, expected a problem file", path);
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) throw Error(ErrorKind::io, "{}: cannot be read", path);
-  return read_problem(text.str(), path);
+  return read_problem(read_file(path), path);
 }
 
 std::string problem_toml(const Problem& problem) {
