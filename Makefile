@@ -58,6 +58,13 @@ bench: ## measure speed: build and run the benchmarks
 	$(call build,bench,all)
 	@for program in build/bench/bench/*_bench; do echo "== $$program"; $$program; done
 
+.PHONY: peers
+peers: ## measure speed beside PyTorch and JAX, in one run (installs them into bench/.venv)
+	@scripts/setup.sh bench
+	@bench/peers/setup.sh
+	$(call build,bench,engine_bench)
+	@bench/.venv/bin/python bench/side_by_side.py
+
 .PHONY: format
 format: ## format all C++ files
 	@scripts/format.sh

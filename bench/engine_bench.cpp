@@ -1,5 +1,6 @@
 // One training step (forward, loss, backward, clipping, Adam) of the three published networks, timed as the
-// peers in bench/peers time theirs. Prints one JSON object per line; bench/run.sh puts them side by side.
+// peers in bench/peers time theirs. Prints one JSON object per line; bench/side_by_side.py puts them beside
+// the others.
 //   engine_bench [--threads T] [--only a,b,c] [--pooling attention|mean] [--seconds S]
 #include <algorithm>
 #include <chrono>

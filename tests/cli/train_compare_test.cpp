@@ -115,12 +115,12 @@ TEST_F(TrainCompare, InfoDescribesAndVerifies) {
 
 TEST_F(TrainCompare, AnInterruptedRunResumesToTheSameBytes) {
   const std::string options =
-      "occam train beta-binomial -o net.occam --iterations 600 --batch 16 --validation-datasets 100"
+      "occam train beta-binomial -o net.occam --iterations 4000 --batch 16 --validation-datasets 100"
       " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4' ";
   ASSERT_EQ(shell_(options).code, 0);
   const std::string whole = shell_.read("net.occam");
   std::filesystem::remove(shell_.folder() / "net.occam");
-  const Outcome stopped = shell_("timeout -s INT 0.25 " + options + "; echo $? > code");
+  const Outcome stopped = shell_("timeout -s INT 0.3 " + options + "; echo $? > code");
   if (std::filesystem::exists(shell_.folder() / "net.occam"))
     GTEST_SKIP() << "the run ended before the signal";
   EXPECT_NE(stopped.err.find("continue with --resume"), std::string::npos) << stopped.err;

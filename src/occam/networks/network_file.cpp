@@ -146,7 +146,28 @@ void check_version(const Safetensors& contents) {
   }
 }
 
+void check_checksum(const Safetensors& contents) {
+  if (metadata(contents, "checksum") != tensor_checksum(contents)) {
+    throw Error(ErrorKind::bad_config, "the file is damaged: its weights do not match their checksum");
+  }
+}
+
 }  // namespace
+
+// FNV-1a, 64 bit (Fowler, Noll, Vo): against accidents, not against forgery.
+std::string tensor_checksum(const Safetensors& contents) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](const auto& bytes) {
+    for (const auto byte : bytes) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001b3u;
+  };
+  std::map<std::string, const NdArray*> by_name;
+  for (const auto& [name, array] : contents.tensors) by_name[name] = &array;
+  for (const auto& [name, array] : by_name) {
+    add(name);
+    add(array->bytes);
+  }
+  return fmt::format("{:016x}", hash);
+}
 
 void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std::vector<float>& flat,
                  const std::string& prefix) {
@@ -203,12 +224,14 @@ Safetensors network_to_safetensors(const NetworkFile& file) {
   contents.tensors.emplace_back("golden.n", NdArray::of<std::int64_t>({sets}, std::span(file.golden.n)));
   contents.tensors.emplace_back(
       "golden.outputs", NdArray::of<float>({sets, file.config.models}, std::span(file.golden.outputs)));
+  contents.metadata["checksum"] = tensor_checksum(contents);
   return contents;
 }
 
 NetworkFile network_from_safetensors(const Safetensors& contents, const std::string& name) {
   try {
     check_version(contents);
+    check_checksum(contents);
     NetworkFile file;
     read_description(json::parse(metadata(contents, "description")), file);
     check_description(file);

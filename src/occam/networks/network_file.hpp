@@ -62,6 +62,10 @@ void write_network_file(const std::string& path, const NetworkFile& file);
 // Fails as read_file does, and as network_from_safetensors.
 NetworkFile read_network_file(const std::string& path);
 
+// 16 hexadecimal digits over names and bytes of all tensors, in the order of their names; kept in the
+// metadata as `checksum`.
+std::string tensor_checksum(const Safetensors& contents);
+
 // Weights or anything of their layout, as one tensor per name (prefix + name), and back.
 void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std::vector<float>& flat,
                  const std::string& prefix);
