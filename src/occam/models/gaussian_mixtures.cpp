@@ -285,7 +285,7 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
   spec.network = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"inv_width", 64}, {"equiv_width", 64}, {"post_width", 128}, {"summary", 64}});
   spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"iterations", 40000}, {"learning_rate", 2e-3}, {"parameter_weight", 0}});
+      nlohmann::json{{"iterations", 30000}, {"learning_rate", 2e-3}, {"parameter_weight", 0}});
   for (int ix = 0; ix < kSide; ++ix) {
     for (int iy = 0; iy < kSide; ++iy) {
       spec.models.emplace_back(fmt::format("x{:02}_y{:02}", ix + 1, iy + 1), family,
