@@ -1,0 +1,155 @@
+#include "occam/models/decision_making.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/simulate/catalogue.hpp"
+
+namespace occam {
+namespace {
+
+using Theta = std::array<double, 9>;  // v1, v2, a, t0, zr, alpha, st0, sv, szr
+
+const std::vector<Theta> kThetas = {{2, -2, 1.2, 0.3, 0.5, 2, 0, 0, 0},
+                                    {1, -3, 0.8, 0.5, 0.4, 1.3, 0.2, 1, 0.4},
+                                    {4, -1, 1.5, 0.2, 0.6, 2, 0.1, 0.5, 0.3},
+                                    {3, -2, 1.1, 0.4, 0.5, 1.9, 0, 0, 0}};
+
+// The rows of many data sets asked for at once, in the given order, each followed by the next word of its
+// stream.
+std::vector<std::vector<float>> simulated(const Family& family, const std::vector<int>& which) {
+  std::vector<Rng> rngs;
+  std::vector<std::vector<float>> out;
+  std::vector<SimulationRequest> requests;
+  rngs.reserve(which.size());
+  for (const int k : which) {
+    rngs.emplace_back(3, Purpose::test, static_cast<std::uint64_t>(k));
+    out.emplace_back(static_cast<std::size_t>(6 * (3 + 20 * k)));
+  }
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    const Theta& theta = kThetas[static_cast<std::size_t>(which[r]) % kThetas.size()];
+    requests.push_back({theta, 3 + 20 * which[r], &rngs[r], out[r]});
+  }
+  family.simulate_many(requests);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    if (requests[r].rows == 0) out[r].clear();
+    out[r].push_back(static_cast<float>(rngs[r].bits32()));
+  }
+  return out;
+}
+
+TEST(LevyAccumulator, DataSetsDoNotDependOnTheirNeighbours) {
+  const auto family = make_family("levy-accumulator");
+  const auto together = simulated(*family, {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto other_order = simulated(*family, {7, 6, 5, 1, 2, 3, 4, 0});
+  EXPECT_EQ(together[7], other_order[0]);
+  EXPECT_EQ(together[4], other_order[6]);
+  for (int k = 0; k < 8; ++k) {
+    EXPECT_EQ(simulated(*family, {k})[0], together[static_cast<std::size_t>(k)]) << k;
+  }
+}
+
+// The stream must end at the same place too: the next parameters are drawn from it.
+TEST(LevyAccumulator, FailuresDoNotDependOnNeighboursEither) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 2}}, "test");
+  const auto together = simulated(*family, {0, 1, 2, 3, 4, 5});
+  for (int k = 0; k < 6; ++k) {
+    EXPECT_EQ(together[static_cast<std::size_t>(k)].size(), 1u) << k;
+    EXPECT_EQ(simulated(*family, {k})[0], together[static_cast<std::size_t>(k)]) << k;
+  }
+}
+
+TEST(LevyAccumulator, RowsAreConditionResponseAndTime) {
+  const auto family = make_family("levy-accumulator");
+  for (const Theta& theta : kThetas) {
+    std::vector<float> rows(6 * 50);
+    Rng rng(4, Purpose::test, 0);
+    ASSERT_EQ(family->simulate(theta, 50, rng, rows), 100);
+    for (std::size_t k = 0; k < 100; ++k) {
+      EXPECT_EQ(rows[3 * k], k < 50 ? 1.0f : 2.0f);
+      EXPECT_TRUE(rows[3 * k + 1] == 0.0f || rows[3 * k + 1] == 1.0f);
+      EXPECT_GE(rows[3 * k + 2], theta[3] - 0.5 * theta[6] + 0.0009);
+    }
+  }
+}
+
+TEST(LevyAccumulator, UndecidedTrialsAreDrawnAgain) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 100}}, "test");
+  for (const double alpha : {2.0, 1.2}) {
+    const Theta theta = {0, 0, 1.2, 0, 0.5, alpha, 0, 0, 0};
+    std::vector<float> rows(6 * 100);
+    Rng rng(5, Purpose::test, 0);
+    ASSERT_EQ(family->simulate(theta, 100, rng, rows), 200);
+    float longest = 0.0f;
+    for (std::size_t k = 0; k < 200; ++k) longest = std::max(longest, rows[3 * k + 2]);
+    EXPECT_LE(longest, 0.1001f);
+    EXPECT_GE(longest, 0.08f);  // late decisions do occur
+  }
+}
+
+TEST(LevyAccumulator, AStartOnABoundaryDecidesAtOnce) {
+  const auto family = make_family("levy-accumulator");
+  for (const double alpha : {2.0, 1.5}) {
+    for (const double zr : {0.0, 1.0}) {
+      const Theta theta = {1, 1, 1, 0.25, zr, alpha, 0, 0, 0};
+      std::vector<float> rows(6 * 4);
+      Rng rng(6, Purpose::test, 0);
+      ASSERT_EQ(family->simulate(theta, 4, rng, rows), 8);
+      for (std::size_t k = 0; k < 8; ++k) {
+        EXPECT_EQ(rows[3 * k + 1], static_cast<float>(zr));
+        EXPECT_EQ(rows[3 * k + 2], 0.25f);
+      }
+    }
+  }
+}
+
+// The drift alone, where the noise is too small to matter: a step of 1e-9 s.
+TEST(LevyAccumulator, DriftCarriesToItsBoundary) {
+  const auto family = make_family("levy-accumulator", {{"dt_s", 1e-9}}, "test");
+  const Theta theta = {1e9, -1e9, 1000.5, 0, 0.5, 2, 0, 0, 0};
+  std::vector<float> rows(6 * 5);
+  Rng rng(7, Purpose::test, 0);
+  ASSERT_EQ(family->simulate(theta, 5, rng, rows), 10);
+  for (std::size_t k = 0; k < 10; ++k) {
+    EXPECT_EQ(rows[3 * k + 1], k < 5 ? 1.0f : 0.0f);
+    EXPECT_NEAR(rows[3 * k + 2], 501e-9, 1e-12);
+  }
+}
+
+TEST(LevyAccumulator, TheModelsAreNested) {
+  const Problem problem = builtin_problem("decision-making");
+  ASSERT_EQ(problem.J(), 6);
+  std::vector<int> free;
+  for (const Model& model : problem.models()) {
+    free.push_back(static_cast<int>(
+        std::ranges::count_if(model.priors(), [](const Prior& prior) { return !prior.is_fixed(); })));
+    EXPECT_EQ(&model.family(), &problem.models()[0].family());  // one discretisation for all
+  }
+  EXPECT_EQ(free, (std::vector<int>{4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(problem.models()[0].priors()[5], Prior::fixed(2));
+  const Problem as_run = builtin_problem("decision-making:as_run");
+  EXPECT_EQ(as_run.models()[3].priors()[6], Prior::uniform(0, 0.6));
+  EXPECT_EQ(as_run.models()[4].priors()[6], Prior::uniform(0.2, 1.5));
+  EXPECT_EQ(as_run.models()[5].priors()[6], Prior::uniform(0, 0.4));
+}
+
+// The reach leaves kSafeDeviations to the boundary, drift included.
+TEST(LevyAccumulator, SkippedStepsKeepTheirDistance) {
+  const double root_dt = std::sqrt(0.001);
+  for (const double v : {0.0, 3.0, -40.0}) {
+    for (const double half : {0.3, 1.5, 20.0}) {
+      const double reach = static_cast<double>(reach_of(v, half, root_dt));
+      for (const double part : {0.1, 0.5, 1.0}) {
+        const double s = std::floor(reach * part * half) * root_dt;  // sqrt of the time skipped
+        EXPECT_LE(std::fabs(v) * s * s + kSafeDeviations * s, part * half * (1.0 + 1e-6));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace occam
