@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -152,6 +154,76 @@ TEST(LevyAccumulator, SkippedStepsKeepTheirDistance) {
         EXPECT_LE(std::fabs(v) * s * s + kSafeDeviations * s, part * half * (1.0 + 1e-6));
       }
     }
+  }
+}
+
+// ---- the same random bits through the C library's functions, in double
+
+double midpoint(std::uint32_t bits, int dropped) {
+  return ((bits >> dropped) + 0.5) / static_cast<double>(1u << (32 - dropped));
+}
+
+double sign(std::uint32_t bits, int bit) {
+  return (bits >> bit & 1u) != 0 ? -1.0 : 1.0;
+}
+
+// Steps to the boundary; negative for the lower one. Drift v, Lévy noise.
+double levy_steps(WalkRng rng, double v, double a, double alpha, double dt) {
+  double y = 0.0;
+  double steps = 0.0;
+  while (std::fabs(y) < 0.5 * a) {
+    const std::uint32_t angle = rng();
+    const double u = sign(angle, 0) * 0.5 * std::numbers::pi * (1.0 - midpoint(angle, 1));
+    const double w = -std::log(midpoint(rng(), 1));
+    const double s = std::sin(alpha * u) / std::pow(std::cos(u), 1.0 / alpha) *
+                     std::pow(std::cos((1.0 - alpha) * u) / w, (1.0 - alpha) / alpha);
+    y += v * dt + std::pow(dt, 1.0 / alpha) / std::numbers::sqrt2 * s;
+    steps += 1.0;
+  }
+  return y > 0.0 ? steps : -steps;
+}
+
+double gaussian_steps(WalkRng rng, double v, double a, double dt) {
+  const double reach = reach_of(v, 0.5 * a, std::sqrt(dt));
+  double y = 0.0;
+  double steps = 0.0;
+  for (;;) {
+    const double radius = std::sqrt(-2.0 * std::log(midpoint(rng(), 1)));
+    const std::uint32_t angle = rng();
+    const double r = 0.5 * std::numbers::pi * midpoint(angle, 2);
+    for (const double z : {sign(angle, 0) * std::sin(r), sign(angle, 1) * std::cos(r)}) {
+      const double m = std::max(1.0, std::floor(reach * (0.5 * a - std::fabs(y))));
+      y += m * m * v * dt + m * std::sqrt(dt) * radius * z;
+      steps += m * m;
+      if (std::fabs(y) >= 0.5 * a) return y > 0.0 ? steps : -steps;
+    }
+  }
+}
+
+// Floats and polynomials move a boundary crossing by a step in less than one trial in a hundred.
+TEST(LevyAccumulator, StepsAreThoseOfTheFormulas) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 1 << 24}}, "test");
+  constexpr std::int64_t kTrials = 300;
+  for (const double alpha : {1.0, 1.2, 1.7, 1.99, 1.999999, 2.0}) {
+    const Theta theta = {1.5, -0.5, 1.4, 0, 0.5, alpha, 0, 0, 0};
+    std::vector<float> rows(6 * kTrials);
+    Rng rng(8, Purpose::test, 0);
+    Rng seeds = rng;
+    ASSERT_EQ(family->simulate(theta, kTrials, rng, rows), 2 * kTrials);
+    int apart = 0;
+    for (std::size_t k = 0; k < 2 * kTrials; ++k) {
+      WalkRng walk;
+      walk.a = seeds.bits32();
+      walk.b = seeds.bits32();
+      walk.c = seeds.bits32();
+      const double v = k < kTrials ? 1.5 : -0.5;
+      const double steps =
+          alpha == 2.0 ? gaussian_steps(walk, v, 1.4, 1e-3) : levy_steps(walk, v, 1.4, alpha, 1e-3);
+      const double found =
+          (rows[3 * k + 1] == 1.0f ? 1.0 : -1.0) * std::round(1e3 * static_cast<double>(rows[3 * k + 2]));
+      apart += found != steps ? 1 : 0;
+    }
+    EXPECT_LE(apart, 6) << alpha;
   }
 }
 
