@@ -1,11 +1,18 @@
 # occam_family(TARGET FAMILY TYPE HEADER NAME...): the one list of a family (models, networks, verbs, ...).
 # A name `x` in the list compiles `x.cpp` and calls the function `register_x(TYPE&)` that it defines, through
-# a generated `register_FAMILY(TYPE&)`. (Self-registering statics vanish when a static library is linked.)
+# a generated `register_FAMILY(TYPE&)`. A `x_simd.cpp` beside it, if there is one, is compiled too, by itself:
+# Highway compiles it once per instruction set. (Self-registering statics vanish when a static library is linked.)
 function(occam_family target family type header)
   set(declarations "")
   set(calls "")
   foreach(name IN LISTS ARGN)
     target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+    set(simd ${CMAKE_CURRENT_SOURCE_DIR}/${name}_simd.cpp)
+    if(EXISTS ${simd})
+      target_sources(${target} PRIVATE ${simd})
+      set_source_files_properties(${simd} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+                                  SKIP_PRECOMPILE_HEADERS ON)
+    endif()
     string(APPEND declarations "void register_${name}(${type}&);\n")
     string(APPEND calls "  register_${name}(registry);\n")
   endforeach()

@@ -1,0 +1,384 @@
+// Noise and stepping of the decision model in portable SIMD: one trial in each lane, refilled when it ends.
+//
+// Gaussian: Box & Muller 1958, both numbers used. Symmetric stable, 1 <= alpha < 2 (Chambers, Mallows & Stuck
+// 1976), U uniform on (-pi/2, pi/2), W exponential:
+//   S = sin(alpha U) [ (W / cos((alpha - 1) U))^(alpha - 1) / cos U ]^(1/alpha).
+// With |U| = (1 - r) pi/2 and sinq(t) = sin(t pi/2) the three circular functions are sinq of sums of positive
+// terms, so no digits are lost where U approaches +-pi/2, from where the tails come:
+//   cos U = sinq(r),  cos((alpha - 1) U) = sinq((2 - alpha) + (alpha - 1) r),
+//   sin(alpha |U|) = sinq((2 - alpha) + alpha r).
+// r has 31 bits, hence the power law holds down to tail probabilities of about 1e-9. Polynomials interpolate
+// at Chebyshev nodes; relative errors: sinq 4e-8, log2 2e-7, exp2 2e-7.
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "occam/core/simd.hpp"
+#include "occam/models/decision_making.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "occam/models/decision_making_simd.cpp"
+// Highway needs this order.
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace occam {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using F = hn::ScalableTag<float>;
+using I = hn::RebindToSigned<F>;
+using U = hn::RebindToUnsigned<F>;
+using VF = hn::Vec<F>;
+using VU = hn::Vec<U>;
+constexpr F f;
+constexpr I i;
+constexpr U u;
+constexpr std::size_t kLanes = hn::MaxLanes(F());
+
+HWY_INLINE VF set(float value) {
+  return hn::Set(f, value);
+}
+
+// ---- elementary functions
+
+// sin(t pi/2) for t in [0, 1].
+HWY_INLINE VF sinq(VF t) {
+  const VF s = hn::Mul(t, t);
+  VF p = hn::MulAdd(set(1.5167170204222202e-4f), s, set(-0.004674143623560667f));
+  p = hn::MulAdd(p, s, set(0.07968991994857788f));
+  p = hn::MulAdd(p, s, set(-0.6459637880325317f));
+  p = hn::MulAdd(p, s, set(1.5707963705062866f));
+  return hn::Mul(p, t);
+}
+
+// log2 of a positive normal number; relative accuracy is kept near 1.
+HWY_INLINE VF log2_of(VF x) {
+  const auto root_half = hn::Set(i, 0x3f3504f3);
+  const auto bits = hn::Sub(hn::BitCast(i, x), root_half);
+  const VF exponent = hn::ConvertTo(f, hn::ShiftRight<23>(bits));
+  const auto mantissa = hn::Add(hn::And(bits, hn::Set(i, 0x7fffff)), root_half);
+  const VF m = hn::Sub(hn::BitCast(f, mantissa), set(1.0f));  // in [sqrt(.5) - 1, sqrt(2) - 1)
+  VF p = hn::MulAdd(set(-0.14275974035263062f), m, set(0.23265257477760315f));
+  p = hn::MulAdd(p, m, set(-0.24927182495594025f));
+  p = hn::MulAdd(p, m, set(0.2872888743877411f));
+  p = hn::MulAdd(p, m, set(-0.3602251708507538f));
+  p = hn::MulAdd(p, m, set(0.48091670870780945f));
+  p = hn::MulAdd(p, m, set(-0.7213529348373413f));
+  p = hn::MulAdd(p, m, set(1.4426950216293335f));
+  return hn::MulAdd(p, m, exponent);
+}
+
+// 2^x for |x| < 126.
+HWY_INLINE VF exp2_of(VF x) {
+  const auto n = hn::NearestInt(x);
+  const VF t = hn::Sub(x, hn::ConvertTo(f, n));
+  VF p = hn::MulAdd(set(0.0013390863314270973f), t, set(0.009676031768321991f));
+  p = hn::MulAdd(p, t, set(0.055503569543361664f));
+  p = hn::MulAdd(p, t, set(0.2402210682630539f));
+  p = hn::MulAdd(p, t, set(0.6931471824645996f));
+  p = hn::MulAdd(p, t, set(1.0f));
+  return hn::BitCast(f, hn::Add(hn::BitCast(i, p), hn::ShiftLeft<23>(n)));
+}
+
+// ---- random numbers
+
+// WalkRng in every lane.
+struct LaneRng {
+  VU a, b, c, counter;
+
+  HWY_INLINE VU operator()() {
+    const VU out = hn::Add(hn::Add(a, b), counter);
+    counter = hn::Add(counter, hn::Set(u, 1));
+    a = hn::Xor(b, hn::ShiftRight<9>(b));
+    b = hn::Add(c, hn::ShiftLeft<3>(c));
+    c = hn::Add(hn::RotateRight<11>(c), out);
+    return out;
+  }
+};
+
+// The midpoint of one of 2^kBits cells of (0, 1), from the upper bits; rounded, so that it may be 1.
+template <int kBits>
+HWY_INLINE VF midpoint(VU bits) {
+  const VF whole = hn::ConvertTo(f, hn::BitCast(i, hn::ShiftRight<32 - kBits>(bits)));
+  constexpr float kCell = 1.0f / static_cast<float>(1u << kBits);
+  return hn::MulAdd(whole, set(kCell), set(0.5f * kCell));
+}
+
+// An exponential variate divided by log 2. Rounding must not make it 0 or negative.
+HWY_INLINE VF exponential_over_log2(VU bits) {
+  return hn::Max(hn::Neg(log2_of(midpoint<31>(bits))), set(0x1p-32f));
+}
+
+// Bit kBit of `bits` decides the sign of x >= 0.
+template <int kBit>
+HWY_INLINE VF with_sign(VF x, VU bits) {
+  const VU sign = hn::And(hn::ShiftLeft<31 - kBit>(bits), hn::Set(u, 0x80000000u));
+  return hn::Or(x, hn::BitCast(f, sign));
+}
+
+struct Pair {
+  VF first, second;
+};
+
+HWY_INLINE Pair gaussian_pair(LaneRng& rng) {
+  constexpr float kTwoLog2 = 1.3862943611198906f;
+  const VF radius = hn::Sqrt(hn::Mul(set(kTwoLog2), exponential_over_log2(rng())));
+  const VU angle = rng();  // two bits for the quadrant, the others within it
+  const VF r = midpoint<30>(angle);
+  return {with_sign<0>(hn::Mul(radius, sinq(r)), angle),
+          with_sign<1>(hn::Mul(radius, sinq(hn::Sub(set(1.0f), r))), angle)};
+}
+
+struct LevyLanes {
+  VF alpha, inverse, minus_one, from_two, log2_scale;
+};
+
+HWY_INLINE VF levy_draw(LaneRng& rng, const LevyLanes& p) {
+  const VU angle = rng();
+  const VF r = midpoint<31>(angle);
+  const VF w = exponential_over_log2(rng());
+  const VF cos_u = sinq(r);
+  const VF cos_rest = sinq(hn::MulAdd(p.minus_one, r, p.from_two));
+  const VF t = hn::MulAdd(p.alpha, r, p.from_two);  // up to 2: folded back at 1
+  const VF sin_alpha_u = sinq(hn::Max(hn::Min(t, hn::Sub(set(2.0f), t)), hn::Zero(f)));
+  const VF log2_power = hn::MulSub(p.minus_one, log2_of(hn::Div(w, cos_rest)), log2_of(cos_u));
+  const VF size = exp2_of(hn::MulAdd(p.inverse, log2_power, p.log2_scale));
+  return with_sign<0>(hn::Mul(size, sin_alpha_u), angle);
+}
+
+// ---- lanes
+
+// The walks in progress, one a lane, as arrays that vectors are loaded from.
+struct Lanes {
+  Walk walks[kLanes];
+  HWY_ALIGN std::uint32_t a[kLanes], b[kLanes], c[kLanes], counter[kLanes];
+  HWY_ALIGN float y[kLanes], half[kLanes], drift[kLanes], steps[kLanes], root_dt[kLanes], reach[kLanes];
+  HWY_ALIGN float alpha[kLanes], inverse[kLanes], minus_one[kLanes], from_two[kLanes], log2_scale[kLanes];
+  std::size_t active = 0;
+
+  explicit Lanes(WalkQueue& queue) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      active += queue.exchange(walks[lane]) ? 1 : 0;
+      put(lane);
+    }
+  }
+
+  // A lane without a walk idles: it never comes to a boundary or to the last step.
+  void put(std::size_t lane) {
+    const Walk& walk = walks[lane];
+    const bool idle = walk.request < 0;
+    a[lane] = walk.rng.a;
+    b[lane] = walk.rng.b;
+    c[lane] = walk.rng.c;
+    counter[lane] = walk.rng.counter;
+    y[lane] = idle ? 0.0f : walk.y;
+    half[lane] = idle ? 1e30f : walk.half;
+    drift[lane] = idle ? 0.0f : walk.drift;
+    steps[lane] = idle ? -1e30f : walk.steps;
+    root_dt[lane] = idle ? 0.0f : walk.root_dt;
+    reach[lane] = idle ? 0.0f : walk.reach;
+    alpha[lane] = walk.levy.alpha;
+    inverse[lane] = walk.levy.inverse;
+    minus_one[lane] = walk.levy.minus_one;
+    from_two[lane] = walk.levy.from_two;
+    log2_scale[lane] = idle ? 0.0f : walk.levy.log2_scale;
+  }
+
+  void exchange(WalkQueue& queue, std::size_t lane) {
+    Walk& walk = walks[lane];
+    walk.rng = {a[lane], b[lane], c[lane], counter[lane]};
+    walk.y = y[lane];
+    walk.steps = steps[lane];
+    if (!queue.exchange(walk)) {
+      walk.request = -1;
+      --active;
+    }
+    put(lane);
+  }
+
+  LaneRng rng() const { return {hn::Load(u, a), hn::Load(u, b), hn::Load(u, c), hn::Load(u, counter)}; }
+  LevyLanes levy() const {
+    return {hn::Load(f, alpha), hn::Load(f, inverse), hn::Load(f, minus_one), hn::Load(f, from_two),
+            hn::Load(f, log2_scale)};
+  }
+  void store(const LaneRng& rng, VF y_now, VF steps_now) {
+    hn::Store(rng.a, u, a);
+    hn::Store(rng.b, u, b);
+    hn::Store(rng.c, u, c);
+    hn::Store(rng.counter, u, counter);
+    hn::Store(y_now, f, y);
+    hn::Store(steps_now, f, steps);
+  }
+};
+
+using Mask = hn::Mask<F>;
+
+// Replaces every walk whose bit is set in `ended`.
+void refill(Lanes& lanes, WalkQueue& queue, Mask ended) {
+  alignas(8) std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(f, ended, bytes);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    if ((bytes[lane / 8] >> (lane % 8) & 1) != 0) lanes.exchange(queue, lane);
+  }
+}
+
+// Steps until at least one walk has ended.
+void levy_until_end(Lanes& lanes, WalkQueue& queue, float max_steps) {
+  LaneRng rng = lanes.rng();
+  const LevyLanes noise = lanes.levy();
+  const VF half = hn::Load(f, lanes.half);
+  const VF drift = hn::Load(f, lanes.drift);
+  const VF last = set(max_steps);
+  VF y = hn::Load(f, lanes.y);
+  VF steps = hn::Load(f, lanes.steps);
+  Mask ended;
+  do {
+    y = hn::Add(hn::Add(y, drift), levy_draw(rng, noise));
+    steps = hn::Add(steps, set(1.0f));
+    ended = hn::Or(hn::Ge(hn::Abs(y), half), hn::Ge(steps, last));
+  } while (hn::AllFalse(f, ended));
+  lanes.store(rng, y, steps);
+  refill(lanes, queue, ended);
+}
+
+struct GaussianLanes {
+  VF half, drift, root_dt, reach, last;
+};
+
+// Takes m^2 steps at once, by one Gaussian z.
+HWY_INLINE void gaussian_step(const GaussianLanes& p, VF z, VF& y, VF& steps) {
+  const VF distance = hn::Sub(p.half, hn::Abs(y));
+  const VF one = set(1.0f);
+  VF m = hn::Max(hn::Floor(hn::Mul(p.reach, distance)), one);
+  m = hn::IfThenElse(hn::Gt(hn::MulAdd(m, m, steps), p.last), one, m);
+  const VF taken = hn::Mul(m, m);
+  y = hn::MulAdd(hn::Mul(p.root_dt, m), z, hn::MulAdd(p.drift, taken, y));
+  steps = hn::Add(steps, taken);
+}
+
+HWY_INLINE Mask gaussian_ended(const GaussianLanes& p, VF y, VF steps) {
+  return hn::Or(hn::Ge(hn::Abs(y), p.half), hn::Ge(steps, p.last));
+}
+
+void gaussian_until_end(Lanes& lanes, WalkQueue& queue, float max_steps) {
+  LaneRng rng = lanes.rng();
+  const GaussianLanes p{hn::Load(f, lanes.half), hn::Load(f, lanes.drift), hn::Load(f, lanes.root_dt),
+                        hn::Load(f, lanes.reach), set(max_steps)};
+  VF y = hn::Load(f, lanes.y);
+  VF steps = hn::Load(f, lanes.steps);
+  Mask ended;
+  do {
+    const Pair z = gaussian_pair(rng);
+    gaussian_step(p, z.first, y, steps);
+    const Mask at_first = gaussian_ended(p, y, steps);
+    VF y_next = y;
+    VF steps_next = steps;
+    gaussian_step(p, z.second, y_next, steps_next);
+    y = hn::IfThenElse(at_first, y, y_next);
+    steps = hn::IfThenElse(at_first, steps, steps_next);
+    ended = gaussian_ended(p, y, steps);
+  } while (hn::AllFalse(f, ended));
+  lanes.store(rng, y, steps);
+  refill(lanes, queue, ended);
+}
+
+// A generator for each lane of draw_*, from one seed (splitmix64).
+LaneRng seeded(std::uint64_t seed) {
+  HWY_ALIGN std::uint32_t words[3][kLanes];
+  for (auto& word : words) {
+    for (std::uint32_t& w : word) {
+      std::uint64_t x = (seed += 0x9e3779b97f4a7c15u);
+      x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+      x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+      w = static_cast<std::uint32_t>((x ^ x >> 31) >> 16);
+    }
+  }
+  return {hn::Load(u, words[0]), hn::Load(u, words[1]), hn::Load(u, words[2]), hn::Set(u, 1)};
+}
+
+void put(std::span<float> out, std::size_t at, VF draws) {
+  HWY_ALIGN float values[kLanes];
+  hn::Store(draws, f, values);
+  for (std::size_t lane = 0; lane < kLanes && at + lane < out.size(); ++lane) out[at + lane] = values[lane];
+}
+
+}  // namespace
+
+void run_gaussian(WalkQueue& queue, float max_steps) {
+  Lanes lanes(queue);
+  while (lanes.active > 0) gaussian_until_end(lanes, queue, max_steps);
+}
+
+void run_levy(WalkQueue& queue, float max_steps) {
+  Lanes lanes(queue);
+  while (lanes.active > 0) levy_until_end(lanes, queue, max_steps);
+}
+
+void gaussian_numbers(std::uint64_t seed, std::span<float> out) {
+  LaneRng rng = seeded(seed);
+  for (std::size_t at = 0; at < out.size(); at += 2 * kLanes) {
+    const Pair z = gaussian_pair(rng);
+    put(out, at, z.first);
+    put(out, at + kLanes, z.second);
+  }
+}
+
+void levy_numbers(std::uint64_t seed, const LevyNoise& noise, std::span<float> out) {
+  LaneRng rng = seeded(seed);
+  const LevyLanes p{set(noise.alpha), set(noise.inverse), set(noise.minus_one), set(noise.from_two),
+                    set(noise.log2_scale)};
+  for (std::size_t at = 0; at < out.size(); at += kLanes) put(out, at, levy_draw(rng, p));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace occam
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace occam {
+
+HWY_EXPORT(run_gaussian);
+HWY_EXPORT(run_levy);
+HWY_EXPORT(gaussian_numbers);
+HWY_EXPORT(levy_numbers);
+
+void run_gaussian_walks(WalkQueue& queue, float max_steps) {
+  HWY_DYNAMIC_DISPATCH(run_gaussian)(queue, max_steps);
+}
+
+void run_levy_walks(WalkQueue& queue, float max_steps) {
+  HWY_DYNAMIC_DISPATCH(run_levy)(queue, max_steps);
+}
+
+void draw_gaussian(std::uint64_t seed, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(gaussian_numbers)(seed, out);
+}
+
+void draw_levy(std::uint64_t seed, const LevyNoise& noise, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(levy_numbers)(seed, noise, out);
+}
+
+LevyNoise::LevyNoise(double alpha_, double scale)
+    : alpha(static_cast<float>(alpha_)),
+      inverse(static_cast<float>(1.0 / alpha_)),
+      minus_one(static_cast<float>(alpha_ - 1.0)),
+      from_two(static_cast<float>(2.0 - alpha_)),
+      // The exponential variate comes divided by log 2.
+      log2_scale(
+          static_cast<float>(std::log2(scale) + (alpha_ - 1.0) / alpha_ * std::log2(std::numbers::ln2))) {}
+
+float reach_of(double v, double half, double root_dt) {
+  // The largest s = m root_dt with |v| s^2 + kSafeDeviations s <= distance is at least distance * slope for
+  // every distance up to half.
+  const double z = kSafeDeviations;
+  const double slope = 2.0 / (z + std::sqrt(z * z + 4.0 * std::fabs(v) * half));
+  return static_cast<float>(slope / root_dt);
+}
+
+}  // namespace occam
+#endif

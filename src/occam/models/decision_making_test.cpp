@@ -1,0 +1,254 @@
+#include "occam/models/decision_making.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/simd.hpp"
+#include "occam/simulate/catalogue.hpp"
+
+// After simd.hpp, which says what is compiled.
+#include <hwy/targets.h>
+
+namespace occam {
+namespace {
+
+using Theta = std::array<double, 9>;  // v1, v2, a, t0, zr, alpha, st0, sv, szr
+
+const std::vector<Theta> kThetas = {{2, -2, 1.2, 0.3, 0.5, 2, 0, 0, 0},
+                                    {1, -3, 0.8, 0.5, 0.4, 1.3, 0.2, 1, 0.4},
+                                    {4, -1, 1.5, 0.2, 0.6, 2, 0.1, 0.5, 0.3},
+                                    {3, -2, 1.1, 0.4, 0.5, 1.9, 0, 0, 0}};
+
+// The rows of many data sets asked for at once, in the given order, each followed by the next word of its
+// stream.
+std::vector<std::vector<float>> simulated(const Family& family, const std::vector<int>& which) {
+  std::vector<Rng> rngs;
+  std::vector<std::vector<float>> out;
+  std::vector<SimulationRequest> requests;
+  rngs.reserve(which.size());
+  for (const int k : which) {
+    rngs.emplace_back(3, Purpose::test, static_cast<std::uint64_t>(k));
+    out.emplace_back(static_cast<std::size_t>(6 * (3 + 20 * k)));
+  }
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    const Theta& theta = kThetas[static_cast<std::size_t>(which[r]) % kThetas.size()];
+    requests.push_back({theta, 3 + 20 * which[r], &rngs[r], out[r]});
+  }
+  family.simulate_many(requests);
+  for (std::size_t r = 0; r < which.size(); ++r) {
+    if (requests[r].rows == 0) out[r].clear();
+    out[r].push_back(static_cast<float>(rngs[r].bits32()));
+  }
+  return out;
+}
+
+TEST(LevyAccumulator, DataSetsDoNotDependOnTheirNeighbours) {
+  const auto family = make_family("levy-accumulator");
+  const auto together = simulated(*family, {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto other_order = simulated(*family, {7, 6, 5, 1, 2, 3, 4, 0});
+  EXPECT_EQ(together[7], other_order[0]);
+  EXPECT_EQ(together[4], other_order[6]);
+  for (int k = 0; k < 8; ++k) {
+    EXPECT_EQ(simulated(*family, {k})[0], together[static_cast<std::size_t>(k)]) << k;
+  }
+}
+
+// The stream must end at the same place too: the next parameters are drawn from it.
+TEST(LevyAccumulator, FailuresDoNotDependOnNeighboursEither) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 2}}, "test");
+  const auto together = simulated(*family, {0, 1, 2, 3, 4, 5});
+  for (int k = 0; k < 6; ++k) {
+    EXPECT_EQ(together[static_cast<std::size_t>(k)].size(), 1u) << k;
+    EXPECT_EQ(simulated(*family, {k})[0], together[static_cast<std::size_t>(k)]) << k;
+  }
+}
+
+TEST(LevyAccumulator, RowsAreConditionResponseAndTime) {
+  const auto family = make_family("levy-accumulator");
+  for (const Theta& theta : kThetas) {
+    std::vector<float> rows(6 * 50);
+    Rng rng(4, Purpose::test, 0);
+    ASSERT_EQ(family->simulate(theta, 50, rng, rows), 100);
+    for (std::size_t k = 0; k < 100; ++k) {
+      EXPECT_EQ(rows[3 * k], k < 50 ? 1.0f : 2.0f);
+      EXPECT_TRUE(rows[3 * k + 1] == 0.0f || rows[3 * k + 1] == 1.0f);
+      EXPECT_GE(rows[3 * k + 2], theta[3] - 0.5 * theta[6] + 0.0009);
+    }
+  }
+}
+
+TEST(LevyAccumulator, UndecidedTrialsAreDrawnAgain) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 100}}, "test");
+  for (const double alpha : {2.0, 1.2}) {
+    const Theta theta = {0, 0, 1.2, 0, 0.5, alpha, 0, 0, 0};
+    std::vector<float> rows(6 * 100);
+    Rng rng(5, Purpose::test, 0);
+    ASSERT_EQ(family->simulate(theta, 100, rng, rows), 200);
+    float longest = 0.0f;
+    for (std::size_t k = 0; k < 200; ++k) longest = std::max(longest, rows[3 * k + 2]);
+    EXPECT_LE(longest, 0.1001f);
+    EXPECT_GE(longest, 0.08f);  // late decisions do occur
+  }
+}
+
+TEST(LevyAccumulator, AStartOnABoundaryDecidesAtOnce) {
+  const auto family = make_family("levy-accumulator");
+  for (const double alpha : {2.0, 1.5}) {
+    for (const double zr : {0.0, 1.0}) {
+      const Theta theta = {1, 1, 1, 0.25, zr, alpha, 0, 0, 0};
+      std::vector<float> rows(6 * 4);
+      Rng rng(6, Purpose::test, 0);
+      ASSERT_EQ(family->simulate(theta, 4, rng, rows), 8);
+      for (std::size_t k = 0; k < 8; ++k) {
+        EXPECT_EQ(rows[3 * k + 1], static_cast<float>(zr));
+        EXPECT_EQ(rows[3 * k + 2], 0.25f);
+      }
+    }
+  }
+}
+
+// The drift alone, where the noise is too small to matter: a step of 1e-9 s.
+TEST(LevyAccumulator, DriftCarriesToItsBoundary) {
+  const auto family = make_family("levy-accumulator", {{"dt_s", 1e-9}}, "test");
+  const Theta theta = {1e9, -1e9, 1000.5, 0, 0.5, 2, 0, 0, 0};
+  std::vector<float> rows(6 * 5);
+  Rng rng(7, Purpose::test, 0);
+  ASSERT_EQ(family->simulate(theta, 5, rng, rows), 10);
+  for (std::size_t k = 0; k < 10; ++k) {
+    EXPECT_EQ(rows[3 * k + 1], k < 5 ? 1.0f : 0.0f);
+    EXPECT_NEAR(rows[3 * k + 2], 501e-9, 1e-12);
+  }
+}
+
+TEST(LevyAccumulator, TheModelsAreNested) {
+  const Problem problem = builtin_problem("decision-making");
+  ASSERT_EQ(problem.J(), 6);
+  std::vector<int> free;
+  for (const Model& model : problem.models()) {
+    free.push_back(static_cast<int>(
+        std::ranges::count_if(model.priors(), [](const Prior& prior) { return !prior.is_fixed(); })));
+    EXPECT_EQ(&model.family(), &problem.models()[0].family());  // one discretisation for all
+  }
+  EXPECT_EQ(free, (std::vector<int>{4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(problem.models()[0].priors()[5], Prior::fixed(2));
+  const Problem as_run = builtin_problem("decision-making:as_run");
+  EXPECT_EQ(as_run.models()[3].priors()[6], Prior::uniform(0, 0.6));
+  EXPECT_EQ(as_run.models()[4].priors()[6], Prior::uniform(0.2, 1.5));
+  EXPECT_EQ(as_run.models()[5].priors()[6], Prior::uniform(0, 0.4));
+}
+
+// The reach leaves kSafeDeviations to the boundary, drift included.
+TEST(LevyAccumulator, SkippedStepsKeepTheirDistance) {
+  const double root_dt = std::sqrt(0.001);
+  for (const double v : {0.0, 3.0, -40.0}) {
+    for (const double half : {0.3, 1.5, 20.0}) {
+      const double reach = static_cast<double>(reach_of(v, half, root_dt));
+      for (const double part : {0.1, 0.5, 1.0}) {
+        const double s = std::floor(reach * part * half) * root_dt;  // sqrt of the time skipped
+        EXPECT_LE(std::fabs(v) * s * s + kSafeDeviations * s, part * half * (1.0 + 1e-6));
+      }
+    }
+  }
+}
+
+// ---- the same random bits through the C library's functions, in double
+
+double midpoint(std::uint32_t bits, int dropped) {
+  return ((bits >> dropped) + 0.5) / static_cast<double>(1u << (32 - dropped));
+}
+
+double sign(std::uint32_t bits, int bit) {
+  return (bits >> bit & 1u) != 0 ? -1.0 : 1.0;
+}
+
+// Steps to the boundary; negative for the lower one. Drift v, Lévy noise.
+double levy_steps(WalkRng rng, double v, double a, double alpha, double dt) {
+  double y = 0.0;
+  double steps = 0.0;
+  while (std::fabs(y) < 0.5 * a) {
+    const std::uint32_t angle = rng();
+    const double u = sign(angle, 0) * 0.5 * std::numbers::pi * (1.0 - midpoint(angle, 1));
+    const double w = -std::log(midpoint(rng(), 1));
+    const double s = std::sin(alpha * u) / std::pow(std::cos(u), 1.0 / alpha) *
+                     std::pow(std::cos((1.0 - alpha) * u) / w, (1.0 - alpha) / alpha);
+    y += v * dt + std::pow(dt, 1.0 / alpha) / std::numbers::sqrt2 * s;
+    steps += 1.0;
+  }
+  return y > 0.0 ? steps : -steps;
+}
+
+double gaussian_steps(WalkRng rng, double v, double a, double dt) {
+  const double reach = reach_of(v, 0.5 * a, std::sqrt(dt));
+  double y = 0.0;
+  double steps = 0.0;
+  for (;;) {
+    const double radius = std::sqrt(-2.0 * std::log(midpoint(rng(), 1)));
+    const std::uint32_t angle = rng();
+    const double r = 0.5 * std::numbers::pi * midpoint(angle, 2);
+    for (const double z : {sign(angle, 0) * std::sin(r), sign(angle, 1) * std::cos(r)}) {
+      const double m = std::max(1.0, std::floor(reach * (0.5 * a - std::fabs(y))));
+      y += m * m * v * dt + m * std::sqrt(dt) * radius * z;
+      steps += m * m;
+      if (std::fabs(y) >= 0.5 * a) return y > 0.0 ? steps : -steps;
+    }
+  }
+}
+
+// Floats and polynomials move a boundary crossing by a step in less than one trial in a hundred.
+TEST(LevyAccumulator, StepsAreThoseOfTheFormulas) {
+  const auto family = make_family("levy-accumulator", {{"max_steps", 1 << 24}}, "test");
+  constexpr std::int64_t kTrials = 300;
+  for (const double alpha : {1.0, 1.2, 1.7, 1.99, 1.999999, 2.0}) {
+    const Theta theta = {1.5, -0.5, 1.4, 0, 0.5, alpha, 0, 0, 0};
+    std::vector<float> rows(6 * kTrials);
+    Rng rng(8, Purpose::test, 0);
+    Rng seeds = rng;
+    ASSERT_EQ(family->simulate(theta, kTrials, rng, rows), 2 * kTrials);
+    int apart = 0;
+    for (std::size_t k = 0; k < 2 * kTrials; ++k) {
+      WalkRng walk;
+      walk.a = seeds.bits32();
+      walk.b = seeds.bits32();
+      walk.c = seeds.bits32();
+      const double v = k < kTrials ? 1.5 : -0.5;
+      const double steps =
+          alpha == 2.0 ? gaussian_steps(walk, v, 1.4, 1e-3) : levy_steps(walk, v, 1.4, alpha, 1e-3);
+      const double found =
+          (rows[3 * k + 1] == 1.0f ? 1.0 : -1.0) * std::round(1e3 * static_cast<double>(rows[3 * k + 2]));
+      apart += found != steps ? 1 : 0;
+    }
+    EXPECT_LE(apart, 6) << alpha;
+  }
+}
+
+#ifndef HWY_COMPILE_ONLY_STATIC
+// Whichever instruction set is used: the same trials, but for the few that rounding carries over a boundary a
+// step earlier or later. Builds for one CPU have one set only.
+TEST(LevyAccumulator, InstructionSetsAgree) {
+  const std::int64_t compiled = hwy::SupportedTargets() & HWY_TARGETS;
+  if ((compiled & (compiled - 1)) == 0) GTEST_SKIP() << "compiled for one instruction set";
+  const auto family = make_family("levy-accumulator");
+  const auto best = simulated(*family, {6, 7});
+  for (std::int64_t rest = compiled; rest != 0; rest &= rest - 1) {
+    hwy::SetSupportedTargetsForTest(rest & -rest);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const auto other = simulated(*family, {6, 7});
+    for (std::size_t k = 0; k < best.size(); ++k) {
+      std::size_t apart = 0;
+      for (std::size_t c = 0; c < best[k].size(); ++c) apart += best[k][c] != other[k][c] ? 1 : 0;
+      EXPECT_LE(apart, best[k].size() / 100) << hwy::TargetName(rest & -rest);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+#endif
+
+}  // namespace
+}  // namespace occam
