@@ -34,9 +34,9 @@ namespace {
 
 constexpr std::size_t kMaxSpecies = 16;
 constexpr std::size_t kMaxReactions = 64;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-using State = std::array<double, kMaxSpecies>;  // counts; doubles, because hazards multiply them
+using Counts = std::array<double, kMaxSpecies>;  // counts; doubles, because hazards multiply them
 
 // ---- the network as a table
 // ---------------------------------------------------------------------------------
@@ -48,36 +48,36 @@ struct Reaction {
   std::vector<std::pair<std::size_t, int>> changes;  // species and what is added; never empty
 
   // The hazard without its rate: the number of distinct sets of molecules that can react.
-  double combinations(const State& x) const {
+  double combinations(const Counts& x) const {
     double product = 1.0;
     for (const auto& [species, count] : uses) {
       for (int i = 0; i < count; ++i) product *= std::max(0.0, x[species] - i) / (i + 1);
     }
     return product;
   }
-  void fire(State& x) const {
+  void fire(Counts& x) const {
     for (const auto& [species, change] : changes) x[species] += change;
   }
 };
 
-struct Network {
+struct ReactionNetwork {
   std::vector<std::string> species;
-  State initial{};
+  Counts initial{};
   std::vector<std::string> rates;  // names of the parameters
   std::vector<Reaction> reactions;
 };
 
-std::string trimmed(std::string_view text) {
+std::string without_blanks(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\n");
   if (first == std::string_view::npos) return "";
   return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
+std::vector<std::string> parts_of(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(trimmed(text.substr(begin, end - begin)));
+    parts.push_back(without_blanks(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   return parts;
@@ -105,9 +105,9 @@ std::optional<int> whole_number(std::string_view text) {
 // reactions = "theta: z + y -> 2 y; k: y -> 0"  (nothing is written 0).
 class NetworkReader {
  public:
-  Network read(const std::string& initial, const std::string& reactions) {
-    for (const std::string& part : split(initial, ',')) read_count(part);
-    for (const std::string& part : split(reactions, ';')) read_reaction(part);
+  ReactionNetwork read(const std::string& initial, const std::string& reactions) {
+    for (const std::string& part : parts_of(initial, ',')) read_count(part);
+    for (const std::string& part : parts_of(reactions, ';')) read_reaction(part);
     return std::move(network_);
   }
 
@@ -117,7 +117,7 @@ class NetworkReader {
   }
 
   void read_count(const std::string& part) {
-    const auto sides = split(part, '=');
+    const auto sides = parts_of(part, '=');
     const auto count = sides.size() == 2 ? whole_number(sides[1]) : std::nullopt;
     if (!count || !is_name(sides[0])) fail("initial", part, "a species and its count, such as z = 40");
     if (sides[0] == "t" || find_species(sides[0])) fail("initial", part, "a new name (t is the time)");
@@ -138,8 +138,8 @@ class NetworkReader {
       throw Error(ErrorKind::bad_config, "reactions: more than {}", kMaxReactions);
     }
     Reaction reaction;
-    reaction.text = trimmed(std::string_view(part).substr(colon + 1));
-    reaction.rate = rate_index(trimmed(std::string_view(part).substr(0, colon)), part);
+    reaction.text = without_blanks(std::string_view(part).substr(colon + 1));
+    reaction.rate = rate_index(without_blanks(std::string_view(part).substr(0, colon)), part);
     const auto uses = read_side(part, std::string_view(part).substr(colon + 1, arrow - colon - 1));
     const auto makes = read_side(part, std::string_view(part).substr(arrow + 2));
     for (std::size_t s = 0; s < network_.species.size(); ++s) {
@@ -153,10 +153,10 @@ class NetworkReader {
   // How many of each species one side of a reaction names.
   std::array<int, kMaxSpecies> read_side(const std::string& part, std::string_view side) const {
     std::array<int, kMaxSpecies> counts{};
-    if (trimmed(side) == "0") return counts;
-    for (const std::string& term : split(side, '+')) {
+    if (without_blanks(side) == "0") return counts;
+    for (const std::string& term : parts_of(side, '+')) {
       const auto letter = std::min(term.find_first_not_of("0123456789 "), term.size());
-      const std::string factor = trimmed(std::string_view(term).substr(0, letter));
+      const std::string factor = without_blanks(std::string_view(term).substr(0, letter));
       const auto count = factor.empty() ? 1 : whole_number(factor);
       const auto species = find_species(std::string_view(term).substr(letter));
       if (!count || *count < 1 || !species) {
@@ -187,7 +187,7 @@ class NetworkReader {
     return static_cast<std::size_t>(found - network_.species.begin());
   }
 
-  Network network_;
+  ReactionNetwork network_;
 };
 
 // ---- the integral over a rate
@@ -195,7 +195,7 @@ class NetworkReader {
 
 // log of the lower incomplete gamma function g(s, x) for s >= 1, also where it underflows.
 double log_gamma_lower(double s, double x) {
-  if (x <= 0.0) return -kInfinity;
+  if (x <= 0.0) return -kUnbounded;
   if (x > s + 1.0) return std::log(boost::math::gamma_p(s, x)) + log_gamma(s);
   // x^s exp(-x) / s (1 + x/(s+1) + x^2/((s+1)(s+2)) + ...): all terms positive, falling since x < s + 1.
   double sum = 1.0;
@@ -285,7 +285,7 @@ class JumpProcess : public Family {
       for (const Reaction& reaction : network_.reactions) {
         if (reaction.rate == i) text += (text.empty() ? "" : ", ") + reaction.text;
       }
-      result.push_back({network_.rates[i], "rate of " + text, 0.0, kInfinity, Prior::uniform(0.0, 100.0)});
+      result.push_back({network_.rates[i], "rate of " + text, 0.0, kUnbounded, Prior::uniform(0.0, 100.0)});
     }
     return result;
   }
@@ -312,7 +312,7 @@ class JumpProcess : public Family {
 
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
                         std::span<float> out) const override {
-    State x = network_.initial;
+    Counts x = network_.initial;
     double t = 0.0;
     std::int64_t rows = write_row(out, 0, t, x);
     std::array<double, kMaxReactions> up_to;  // hazards, summed
@@ -340,7 +340,7 @@ class JumpProcess : public Family {
     }
     if (data.n == 0) return 0.0;
     Path path(network_.rates.size());
-    if (!follow(data, path)) return -kInfinity;
+    if (!follow(data, path)) return -kUnbounded;
     double total = path.log_combinations;
     for (std::size_t i = 0; i < priors.size(); ++i) {
       total += *log_rate_integral(priors[i], path.events[i], path.exposure[i]);
@@ -366,7 +366,7 @@ class JumpProcess : public Family {
     return r;
   }
 
-  std::int64_t write_row(std::span<float> out, std::int64_t row, double t, const State& x) const {
+  std::int64_t write_row(std::span<float> out, std::int64_t row, double t, const Counts& x) const {
     const std::size_t D = network_.species.size() + 1;
     float* at = out.data() + static_cast<std::size_t>(row) * D;
     at[0] = static_cast<float>(t);
@@ -374,8 +374,8 @@ class JumpProcess : public Family {
     return row + 1;
   }
 
-  State counts(DataView data, std::int64_t row) const {
-    State x{};
+  Counts counts(DataView data, std::int64_t row) const {
+    Counts x{};
     for (std::size_t s = 0; s < network_.species.size(); ++s) {
       x[s] = data.at(row, static_cast<std::int64_t>(s) + 1);
       if (!(x[s] >= 0.0) || x[s] != std::floor(x[s])) {
@@ -388,11 +388,11 @@ class JumpProcess : public Family {
 
   // Sums up the path; false when the network cannot produce it.
   bool follow(DataView data, Path& path) const {
-    State x = counts(data, 0);
+    Counts x = counts(data, 0);
     if (data.at(0, 0) != 0.0f || x != network_.initial) return false;
     double t = 0.0;
     for (std::int64_t row = 1; row < data.n; ++row) {
-      const State after = counts(data, row);
+      const Counts after = counts(data, row);
       const double next = data.at(row, 0);
       if (!(next >= t)) {
         throw Error(ErrorKind::bad_data, "row {}: t = {} is before the row above ({})", row, next, t);
@@ -410,23 +410,23 @@ class JumpProcess : public Family {
     return !event_past_limit_ || t > time_limit_ * (1.0 - 1e-6) || !can_react(x);
   }
 
-  bool can_react(const State& x) const {
+  bool can_react(const Counts& x) const {
     return std::any_of(network_.reactions.begin(), network_.reactions.end(),
                        [&](const Reaction& reaction) { return reaction.combinations(x) > 0.0; });
   }
 
-  void expose(const State& x, double duration, Path& path) const {
+  void expose(const Counts& x, double duration, Path& path) const {
     for (const Reaction& reaction : network_.reactions) {
       path.exposure[reaction.rate] += reaction.combinations(x) * duration;
     }
   }
 
   // Adds the event that led from x to `after`, or returns false where no reaction does.
-  bool count_event(const State& x, const State& after, Path& path) const {
+  bool count_event(const Counts& x, const Counts& after, Path& path) const {
     double combinations = 0.0;
     std::size_t rate = 0;
     for (const Reaction& reaction : network_.reactions) {
-      State fired = x;
+      Counts fired = x;
       reaction.fire(fired);
       if (fired != after) continue;
       combinations += reaction.combinations(x);
@@ -443,7 +443,7 @@ class JumpProcess : public Family {
   double time_limit_ = 0.1;
   bool event_past_limit_ = false;
 
-  Network network_;
+  ReactionNetwork network_;
   bool identified_ = true;
 };
 

@@ -177,7 +177,9 @@ TEST(Neuron, LanesFollowTheScalarVersion) {
     same_count += spikes(a, 0.2).size() == spikes(b, 0.2).size() ? 1u : 0u;
   }
   std::sort(largest.begin(), largest.end());
-  EXPECT_LT(largest[kSeries / 2], 0.5);  // mV, of about 140 from end to end
+  // mV, of about 140 from end to end. A rate off by a thousandth gives 0.12 and 0.0044.
+  EXPECT_LT(largest[kSeries / 2], 0.04);
+  EXPECT_LT(largest[kSeries / 10], 0.002);
   EXPECT_GE(same_count, kSeries - 4);
 }
 
@@ -234,7 +236,17 @@ TEST(Neuron, WithoutConductancesOnlyTheCurrentCounts) {
   EXPECT_NEAR(v.back(), v[150], 1e-2);
 }
 
-// Starts exactly at the removable singularities (w = 13, 15, 40), corners of the priors, rough steps.
+// With nothing that moves it, the voltage stays exactly at a removable singularity (w = 13, 15, 40).
+TEST(Neuron, PassesTheRemovableSingularities) {
+  for (const double v_start : {-47.0, -45.0, -20.0}) {
+    const std::vector<float> v =
+        simulated({{"v_start_mV", v_start}, {"sigma_uA", 0.0}, {"current_uA", 0.0}}, {0, 0, 0, 0}, 5);
+    ASSERT_FALSE(v.empty());
+    EXPECT_EQ(v.back(), static_cast<float>(v_start));
+  }
+}
+
+// Corners of the priors, wild starts, rough steps.
 TEST(Neuron, IsStable) {
   for (const double v_start : {-47.0, -45.0, -20.0, -200.0, 200.0}) {
     for (const double dt : {0.01, 0.2, 5.0}) {
