@@ -130,5 +130,14 @@ TEST(ExactPosterior, GaussianMixturesAreCalibrated) {
   expect_calibrated("gaussian-mixtures", m);
 }
 
+// The references come from about 18,000 paths, hence their own standard errors of .0006 and .001.
+TEST(ExactPosterior, JumpProcess) {
+  const Measured m = measure("jump-process", std::nullopt, 100000);
+  EXPECT_NEAR(m.accuracy, 0.9936, kSigmas * std::hypot(m.accuracy_error, 0.0006));
+  EXPECT_NEAR(m.log_loss, 0.0184, kSigmas * std::hypot(m.log_loss_error, 0.001));
+  expect_calibrated("jump-process", m);
+  expect_calibrated("jump-process:as_run", measure("jump-process:as_run", std::nullopt, 100000));
+}
+
 }  // namespace
 }  // namespace occam
