@@ -163,6 +163,21 @@ TEST(Training, LambdaShrinksTheEvidence) {
   EXPECT_GT(mean_u(1), mean_u(0) + 0.05);
 }
 
+TEST(Training, SizesVaryAlsoWhereABatchSharesOne) {
+  // A neuron's series of one batch have one length; the file must know all lengths trained on.
+  TrainOptions options = quick(2);
+  options.batch = 4;
+  options.validation_datasets = 40;
+  ThreadPool pool(2);
+  Listener listener;
+  Trainer trainer(load_problem("neuron"), {{"lstm", 4}}, options, {}, pool, listener);
+  const NetworkFile file = trainer.train();
+  EXPECT_EQ(file.smallest_n, 601);  // T = 100 ms
+  EXPECT_EQ(file.largest_n, 2101);  // T = 400 ms
+  EXPECT_GT(file.config.standardisation.log_n_scale, 0.1);
+  EXPECT_LT(file.config.standardisation.log_n_scale, 0.8);
+}
+
 TEST(Training, FromATableEqualsWhatTheTableAllows) {
   const testing::TemporaryFolder folder;
   const Problem problem = load_problem("one-sample");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <unistd.h>
 
 #include "occam/core/error.hpp"
@@ -20,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 // Data sets that set the standardisation, and the few of them that become golden inputs.
 constexpr std::int64_t kStandardiseSets = 1000;
 constexpr std::int64_t kGoldenSets = 4;
+constexpr std::int64_t kSetsPerSize = 20;
 // Batches kept for replay: each is used again only after the others, not at once.
 constexpr std::int64_t kReplayRing = 16;
 // A validation loss this much (in nats) below chance counts as having learned something.
@@ -151,13 +153,20 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
 
 Trainer::~Trainer() = default;
 
+// Where a whole batch shares one N, sizes must vary within these data sets all the same: small batches.
+Batch Trainer::simulate(Purpose purpose, std::int64_t count) {
+  SimulatorOptions options;
+  options.batch = kSetsPerSize;
+  Batch batch;
+  Simulator(problem_, run_.seed, purpose, options).simulate_range(0, count, pool_, batch);
+  return batch;
+}
+
 void Trainer::open_sources() {
   if (!run_.table) {
     s_->source = std::make_unique<SimulatedSource>(problem_, run_.seed, Purpose::train, options_.batch);
-    Simulator(problem_, run_.seed, Purpose::standardise, {.batch = kStandardiseSets})
-        .simulate(0, pool_, s_->sample);
-    Simulator(problem_, run_.seed, Purpose::validate, {.batch = options_.validation_datasets})
-        .simulate(0, pool_, s_->validation);
+    s_->sample = simulate(Purpose::standardise, kStandardiseSets);
+    s_->validation = simulate(Purpose::validate, options_.validation_datasets);
     return;
   }
   // A tenth of the table, spread over it, is set aside to judge the run.
@@ -408,6 +417,25 @@ void Trainer::report_failures() {
   }
 }
 
+// In rows, which a reader of the file will compare its own data with, not in the N asked for. A simulator may
+// write fewer rows than N allows.
+std::pair<std::int64_t, std::int64_t> Trainer::trained_sizes() const {
+  std::int64_t low = s_->sample[0].n;
+  std::int64_t high = low;
+  for (const Batch* batch : {&s_->sample, &s_->validation}) {
+    for (std::int64_t b = 0; b < batch->size(); ++b) {
+      low = std::min(low, (*batch)[b].n);
+      high = std::max(high, (*batch)[b].n);
+    }
+  }
+  if (run_.table) return {low, high};
+  for (const Model& model : problem_.models()) {
+    low = std::min(low, model.family().max_rows(problem_.size().low()));
+    high = std::max(high, model.family().max_rows(problem_.size().high()));
+  }
+  return {low, high};
+}
+
 NetworkFile Trainer::finished() const {
   NetworkFile file;
   file.config = s_->network->config();
@@ -426,17 +454,7 @@ NetworkFile Trainer::finished() const {
   for (std::int64_t j = 0; j < problem_.J(); ++j) {
     file.parameter_mask.emplace_back(problem_.mask(j).begin(), problem_.mask(j).end());
   }
-  // Rows, not the N asked for: what a reader of the file will compare its own data with.
-  std::int64_t low = s_->sample[0].n;
-  std::int64_t high = low;
-  for (const Batch* batch : {&s_->sample, &s_->validation}) {
-    for (std::int64_t b = 0; b < batch->size(); ++b) {
-      low = std::min(low, (*batch)[b].n);
-      high = std::max(high, (*batch)[b].n);
-    }
-  }
-  file.smallest_n = low;
-  file.largest_n = high;
+  std::tie(file.smallest_n, file.largest_n) = trained_sizes();
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "occam/core/progress.hpp"
@@ -61,6 +62,7 @@ class Trainer {
 
   void build_network(const nlohmann::json& network_options);
   void open_sources();
+  Batch simulate(Purpose purpose, std::int64_t count);
   void learn_parameter_scales(const Batch& sample);
   void begin_attempt(std::int64_t attempt);
   Batch& batch_for(std::int64_t step);
@@ -71,6 +73,7 @@ class Trainer {
   void report_failures();
   void save_checkpoint();
   void load_checkpoint();
+  std::pair<std::int64_t, std::int64_t> trained_sizes() const;
   NetworkFile finished() const;
   std::int64_t batch_number(std::int64_t step) const;
 
