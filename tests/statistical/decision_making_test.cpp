@@ -53,8 +53,8 @@ TEST(StableDraws, HaveTheirCharacteristicFunction) {
   }
 }
 
-// P(|S| > x) = 2 sum_k (-1)^(k+1) Gamma(k alpha) sin(k pi alpha / 2) / (pi k!) x^(-k alpha) * ...: the first
-// terms of the asymptotic series (Nolan 2020, section 3.7); the first is C_alpha x^-alpha.
+// P(|S| > x) = (2/pi) sum_k (-1)^(k+1) Gamma(k alpha) sin(k pi alpha / 2) / k! x^(-k alpha): four terms of
+// the asymptotic series (Bergstrom 1952); the first is C_alpha x^-alpha.
 double tail_of_stable(double alpha, double x) {
   double sum = 0.0;
   double factorial = 1.0;
@@ -242,10 +242,9 @@ TEST(Diffusion, ApproachesTheClosedFormsAsTheStepShrinks) {
   EXPECT_NEAR(2.0 * fine - coarse, exact, kSigmas * std::sqrt(5.0) * 0.2 / std::sqrt(400'000.0) + 4e-4);
 }
 
-// P(T <= t, lower) of a diffusion from the series for long times, with a correction that makes it exact at
-// infinity:  P(lower) - (pi / a^2) e^(-v x0) sum_k k sin(pi k x0 / a) e^(-l_k t) / l_k,
-// l_k = v^2 / 2 + k^2 pi^2 / (2 a^2).  The density is that of Navarro & Fuss 2009,
-// doi:10.1016/j.jmp.2009.02.003.
+// P(T <= t, lower) of a diffusion: the series for long times of its density, integrated from t to infinity
+// and taken from the whole,  P(lower) - (pi / a^2) e^(-v x0) sum_k k sin(pi k x0 / a) e^(-l_k t) / l_k, l_k =
+// v^2 / 2 + k^2 pi^2 / (2 a^2).  The density is that of Navarro & Fuss 2009, doi:10.1016/j.jmp.2009.02.003.
 double lower_cdf(const Walker& w, double t) {
   const double x0 = w.a * w.zr;
   double sum = 0.0;
@@ -259,8 +258,8 @@ double lower_cdf(const Walker& w, double t) {
   return 1.0 - p_upper(w) - std::numbers::pi / (w.a * w.a) * std::exp(-w.v * x0) * sum;
 }
 
-// First-passage times to each boundary. The step is small, the boundaries moved to where the walk sees them,
-// and times taken back by half a step of lateness; what remains is below the resolution of 40,000 trials.
+// First-passage times to each boundary. The step is small and the boundaries are moved to where the walk sees
+// them; what remains, of the order of dt, is below the resolution of 40,000 trials.
 TEST(Diffusion, FirstPassageTimesFollowTheSeries) {
   constexpr double kDt = 1e-4;
   for (const Walker& w : {Walker{1.0, 1.0, 0.5}, Walker{-1.5, 1.4, 0.6}, Walker{0.0, 0.8, 0.3}}) {
@@ -315,8 +314,8 @@ TEST(DecisionTrials, AreThoseOfThePlainProgram) {
   }
 }
 
-// Variability: with boundaries so far apart that nothing but the first step counts would be no test of sv;
-// instead the mean over v ~ N(v, sv) and z ~ U of the closed-form choice probability, by simulation.
+// Shares of choices and mean times against the closed forms averaged over v ~ N(v, sv) and z ~ U(zr +-
+// szr/2).
 TEST(DecisionTrials, StartDriftAndNonDecisionTimeVary) {
   const auto family = make_family("levy-accumulator");
   constexpr std::int64_t kTrials = 100'000;
