@@ -19,7 +19,7 @@ struct SimulatorOptions {
   std::int64_t batch = 64;                 // B
   std::optional<std::int64_t> model = {};  // data from this model only; N and the stream stay what they were
   std::optional<std::int64_t> n = {};      // this N instead of the problem's distribution
-  std::int64_t group = 8;                  // data sets a task simulates together
+  std::int64_t group = 16;                 // data sets a task simulates together
   std::int64_t max_failures = 1000;  // draws in a row without usable data before the simulation gives up
 };
 
