@@ -43,8 +43,8 @@ Concentration bounded_concentration(Link link, double f, double log_alpha) {
   return {alpha, alpha * log_slope(link, f)};
 }
 
-// Below this exp(f) is a plain number and the default loss needs one exponential per model, which counts when there
-// are hundreds of models.
+// Below this exp(f) is a plain number and the default loss needs one exponential per model, which counts when
+// there are hundreds of models.
 constexpr double kLargestPlainOutput = 600;
 
 // evidential_loss for the exp link and lambda = 0.
