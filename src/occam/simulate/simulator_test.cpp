@@ -125,7 +125,9 @@ TEST(Simulator, RangesAreThePiecesOfBatches) {
 
 TEST(Simulator, TasksRunInsideALoopOfTheCaller) {
   ThreadPool pool(3);
-  Simulator simulator(patchy_problem(), 4, Purpose::train, {.batch = 64});
+  SimulatorOptions options;
+  options.group = 8;
+  Simulator simulator(patchy_problem(), 4, Purpose::train, options);
   const Batch expected = simulator.simulate(9, pool);
   Batch next;
   simulator.prepare(9, next);
