@@ -59,10 +59,11 @@ bench: ## measure speed: build and run the benchmarks
 	@for program in build/bench/bench/*_bench; do echo "== $$program"; $$program; done
 
 .PHONY: peers
-peers: ## measure speed beside PyTorch and JAX, in one run (installs them into bench/.venv)
+peers: ## measure speed beside PyTorch, JAX and Python simulators, in one run (installs them into bench/.venv)
 	@scripts/setup.sh bench
 	@bench/peers/setup.sh
-	$(call build,bench,engine_bench)
+	$(call build,bench,engine_bench decision_bench neuron_bench simulate_bench)
+	@bench/.venv/bin/python bench/simulators.py
 	@bench/.venv/bin/python bench/side_by_side.py
 
 .PHONY: format

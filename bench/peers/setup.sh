@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment bench/.venv with the benchmark's peers, PyTorch and JAX; run again to bring it up to date.
+# Makes the virtual environment bench/.venv with the benchmarks' peers (PyTorch, JAX, ssm-simulators); run again to bring it up to date.
 # On Debian and Ubuntu `python3 -m venv` needs the package python3-venv (installed here when run as root).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,6 +13,6 @@ if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
         exit 1
     fi
 fi
-[ -x "$venv/bin/pip" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet -r "$here/requirements.txt"
+"$venv/bin/python" -c "" 2>/dev/null || python3 -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet -r "$here/requirements.txt"
 "$venv/bin/python" -c 'import jax, numpy, torch; print("torch", torch.__version__, "jax", jax.__version__, "numpy", numpy.__version__)'

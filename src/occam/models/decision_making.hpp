@@ -39,10 +39,10 @@ struct LevyNoise {
   LevyNoise(double alpha, double scale);
 
   float alpha = 1.5f;
-  float inverse = 0.0f;     // 1 / alpha
-  float minus_one = 0.5f;   // alpha - 1
-  float from_two = 0.5f;    // 2 - alpha, exact where alpha is nearly 2
-  float log2_scale = 0.0f;  // and what of the formula does not depend on the draw
+  float minus_one = 0.5f;  // alpha - 1
+  float from_two = 0.5f;   // 2 - alpha, exact where alpha is nearly 2
+  float kappa = 0.0f;      // 1 - 1 / alpha
+  float scale = 1.0f;      // and what of the formula does not depend on the draw
 };
 
 struct Walk {
