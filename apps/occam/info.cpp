@@ -59,6 +59,10 @@ std::string summary(const NetworkFile& file) {
   line("trained", fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", 0),
                               r.value("data_sets", 0), r.value("source", ""), r.value("seed", 0),
                               r.value("program", "")));
+  if (r.contains("extended")) {
+    line("grown from", fmt::format("a network for {}",
+                                   fmt::join(r["extended"]["models"].get<std::vector<std::string>>(), ", ")));
+  }
   line("validation loss",
        fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0), r.value("best_step", 0)));
   if (r.contains("seconds")) {

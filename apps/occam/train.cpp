@@ -1,15 +1,13 @@
 // occam train: simulate from all models of a problem and train one network that tells them apart.
 #include <memory>
 #include <sstream>
-#include <unistd.h>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
 #include "occam/simulate/problem_file.hpp"
-#include "occam/train/trainer.hpp"
+#include "training.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -18,25 +16,13 @@ namespace {
 using nlohmann::json;
 
 struct TrainVerb {
-  std::string problem, output;
-  TrainOptions train;
-  std::string network, log, table;
-  bool resume = false;
-  bool record_timing = false;
-  double checkpoint_minutes = 5;
+  std::string problem, output, network;
+  TrainingCommand training;
 };
 
-Fields run_fields(TrainVerb& o) {
-  return {
-      field("network", o.network,
-            "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)"),
-      field("table", o.table, "train from this npz file of simulated data sets instead of simulating"),
-      field("log", o.log, "write one JSON object per validation to this file"),
-      field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
-      field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
-      field("record_timing", o.record_timing,
-            "put wall time and rate into the network file (which then differs from run to run)"),
-  };
+Fields network_fields(TrainVerb& o) {
+  return {field("network", o.network,
+                "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)")};
 }
 
 // "a=1 b=text c=[1,2]" as a JSON object.
@@ -55,56 +41,21 @@ json parse_options(const std::string& text) {
   return options;
 }
 
-std::function<void(const TrainEvent&)> log_to(std::shared_ptr<AtomicFile> file) {
-  return [file](const TrainEvent& e) {
-    const json line = {{"step", e.step},
-                       {"total", e.total},
-                       {"loss", e.loss},
-                       {"validation_loss", e.validation_loss},
-                       {"data_sets_per_s", e.data_sets_per_s},
-                       {"seconds", e.seconds}};
-    file->write(line.dump() + "\n");
-  };
-}
-
 void train(TrainVerb& o, const Call& call) {
   if (o.output.empty())
     throw Error(ErrorKind::usage, "train needs -o FILE: where the network goes (NAME.occam)");
   require_writable(o.output);
   const Problem problem = load_problem(o.problem);
-  set_fields(fields(o.train), problem.train(), problem.name() + " [train]");
-  call.apply(fields(o.train));  // the command line has the last word
-
-  const auto progress = call.progress("steps");
-  TrainRun run;
-  run.seed = call.seed();
-  run.checkpoint = o.output + ".checkpoint";
-  run.checkpoint_minutes = o.checkpoint_minutes;
-  run.resume = o.resume;
-  run.record_timing = o.record_timing;
-  if (o.resume && access(run.checkpoint.c_str(), F_OK) != 0) {
-    progress->say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
-  }
-  if (!o.table.empty()) run.table = std::make_shared<ReferenceTable>(ReferenceTable::read(o.table, problem));
-  std::shared_ptr<AtomicFile> log;
-  if (!o.log.empty()) {
-    log = std::make_shared<AtomicFile>(o.log);
-    run.log = log_to(log);
-  }
+  TrainOptions& options = o.training.train;
+  set_fields(fields(options), problem.train(), problem.name() + " [train]");
+  call.apply(fields(options));  // the command line has the last word
   ThreadPool pool(call.threads());
-  Trainer trainer(problem, parse_options(o.network), o.train, run, pool, *progress);
-  try {
-    const NetworkFile file = trainer.train();
-    write_network_file(o.output, file);
-    unlink(run.checkpoint.c_str());
-    progress->say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps; wrote {}",
-                              file.record["validation_loss"].get<double>(), trainer.chance_loss(),
-                              file.record["steps"].get<std::int64_t>(), o.output));
-  } catch (...) {
-    if (log) log->commit();  // what was logged until then is worth keeping
-    throw;
-  }
-  if (log) log->commit();
+  const auto progress = call.progress("steps");
+  const NetworkFile file =
+      run_training(o.training, problem, parse_options(o.network), nullptr, o.output, call, pool, *progress);
+  write_network_file(o.output, file);
+  forget_checkpoint(o.output);
+  progress->say("wrote " + o.output);
 }
 
 }  // namespace
@@ -122,8 +73,9 @@ void register_train(Verbs& verbs) {
       .example("occam train my_problem.toml -o my.occam --minutes 10", "train for about ten minutes")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
       .output(o->output, "the network file to write (NAME.occam)")
-      .options(fields(o->train))
-      .options(run_fields(*o))
+      .options(fields(o->training.train))
+      .options(network_fields(*o))
+      .options(run_fields(o->training))
       .computes()
       .run([o](const Call& call) { train(*o, call); });
 }

@@ -146,6 +146,26 @@ TEST_F(TrainCompare, LogAndTableAndTime) {
   EXPECT_NE(timed.err.find("the same result again: --iterations"), std::string::npos) << timed.err;
 }
 
+TEST_F(TrainCompare, ExtendAddsAModelAndSaysWhatBecameOfTheOthers) {
+  train();
+  const std::string problem = shell_("occam models --show beta-binomial").out;
+  shell_.write("three.toml", problem.substr(0, problem.find("[network]")) +
+                                 "[model.biased]\ntheta = \"beta(8, 3)\"\n[train]\niterations = 90\n");
+  const std::string command = "occam extend net.occam three.toml -o three.occam --retention-datasets 50";
+  const Outcome extended = shell_(command);
+  ASSERT_EQ(extended.code, 0) << extended.err;
+  EXPECT_NE(extended.err.find("new: biased"), std::string::npos) << extended.err;
+  EXPECT_NE(extended.out.find("models known before (flat, fair)"), std::string::npos) << extended.out;
+  const json info = json::parse(shell_("occam info three.occam --json").out);
+  EXPECT_EQ(info["models"], (json{"flat", "fair", "biased"}));
+  EXPECT_EQ(info["record"]["steps"], 30);  // a third
+  EXPECT_EQ(info["record"]["extended"]["models"], (json{"flat", "fair"}));
+  EXPECT_TRUE(info["record"]["extended"]["after"].contains("kl"));
+  const std::string bytes = shell_.read("three.occam");
+  ASSERT_EQ(shell_(command + " --threads 7 --quiet").code, 0);
+  EXPECT_TRUE(bytes == shell_.read("three.occam"));
+}
+
 TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
   train();
   shell_.write("good.csv", "x\n1\n");
@@ -178,6 +198,10 @@ TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
       {"occam train beta-binomial -o out.csv --network inv_widht=3", 78, "did you mean 'inv_width'?"},
       {"occam train beta-binomial -o out.csv --table none.npz", 66, "none.npz"},
       {"occam train beta-binomial -o out.csv --table good.csv", 65, "good.csv"},
+      {"occam extend net.occam beta-binomial", 64, "-o FILE"},
+      {"occam extend none.occam beta-binomial -o out.csv", 66, "none.occam"},
+      {"occam extend net.occam gaussian-mixtures -o out.csv", 64, "the network reads columns x, but"},
+      {"occam extend net.occam one-sample -o out.csv", 64, "none of the models of 'one-sample'"},
   };
   for (const auto& [command, code, says] : cases) {
     const Outcome outcome = shell_(command + " --quiet");

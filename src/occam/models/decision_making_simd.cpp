@@ -10,8 +10,8 @@
 //   cos U = sinq(r),  cos((alpha - 1) U) = sinq((2 - alpha) + (alpha - 1) r),
 //   sin(alpha |U|) = sinq((2 - alpha) + alpha r).
 // r has 31 bits, hence the power law holds down to tail probabilities of about 1e-9. Polynomials have the
-// smallest largest error; relative errors: sinq 1e-6, log2 2e-7, a power 4e-6. A draw is off by a few millionths
-// of itself, everywhere: it would take 10^10 draws to notice.
+// smallest largest error; relative errors: sinq 1e-6, log2 2e-7, a power 4e-6. A draw is off by a few
+// millionths of itself, everywhere: it would take 10^10 draws to notice.
 #include <cmath>
 #include <cstdint>
 #include <span>

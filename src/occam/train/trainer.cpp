@@ -9,8 +9,9 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/version.hpp"
-#include "occam/io/safetensors.hpp"
 #include "occam/simulate/problem_file.hpp"
+#include "occam/train/checkpoint.hpp"
+#include "occam/train/warm_start.hpp"
 
 namespace occam {
 namespace {
@@ -45,6 +46,11 @@ double entropy(std::span<const double> p) {
   return sum;
 }
 
+// The first member is what a single run gives.
+std::uint64_t member_seed(const TrainRun& run) {
+  return run.seed + static_cast<std::uint64_t>(run.member) * 0x9e3779b97f4a7c15u;
+}
+
 Link link_of(const TrainOptions& options) {
   const auto& names = link_names();
   return static_cast<Link>(std::find(names.begin(), names.end(), options.link) - names.begin());
@@ -62,27 +68,16 @@ struct Trainer::State {
   Batch validation, sample;
   std::vector<double> parameter_mean, parameter_scale;
 
-  // Saved in checkpoints.
-  std::int64_t step = 0;
-  std::int64_t total = 0;  // 0: not settled yet
-  std::int64_t attempt = 0;
-  std::int64_t stale = 0;  // validations without improvement
-  double best_loss = INFINITY;
-  std::int64_t best_step = 0;
-  double last_validation = NAN;
-  std::vector<float> weights, average, best;
-  json history = json::array();
-  std::vector<std::int64_t> failed;  // (J) draws that gave no usable data, over the batches used
-  double seconds_before = 0;         // spent before the last resume
+  TrainingProgress at;  // saved in checkpoints
 
   // Not saved.
   std::vector<Batch> ring;
   std::vector<std::int64_t> ring_number;
   std::vector<double> losses;  // of the data sets of the present batch
-  double loss_sum = 0;
-  std::int64_t loss_count = 0;
   Clock::time_point start = Clock::now(), attempt_start = Clock::now(), last_checkpoint = Clock::now();
   std::int64_t resumed_at = 0;
+
+  double seconds_before = 0;  // spent before the last resume
 
   double seconds() const { return seconds_before + seconds_since(start); }
 };
@@ -164,7 +159,8 @@ Batch Trainer::simulate(Purpose purpose, std::int64_t count) {
 
 void Trainer::open_sources() {
   if (!run_.table) {
-    s_->source = std::make_unique<SimulatedSource>(problem_, run_.seed, Purpose::train, options_.batch);
+    s_->source =
+        std::make_unique<SimulatedSource>(problem_, member_seed(run_), Purpose::train, options_.batch);
     s_->sample = simulate(Purpose::standardise, kStandardiseSets);
     s_->validation = simulate(Purpose::validate, options_.validation_datasets);
     return;
@@ -178,26 +174,31 @@ void Trainer::open_sources() {
   const std::vector<std::int64_t> first(kept.begin(),
                                         kept.begin() + std::min<std::int64_t>(kStandardiseSets, kept.size()));
   gather(run_.table->all(), first, problem_.J(), s_->sample);
-  s_->source =
-      std::make_unique<TableSource>(run_.table, std::move(kept), problem_.J(), run_.seed, options_.batch);
+  s_->source = std::make_unique<TableSource>(run_.table, std::move(kept), problem_.J(), member_seed(run_),
+                                             options_.batch);
 }
 
 void Trainer::build_network(const json& network_options) {
   NetworkConfig& config = s_->config;
-  config.options.architecture = problem_.ordered() ? "sequence" : "set";
-  config.set_options(problem_.network(), problem_.name());
-  config.set_options(network_options, "network");
-  config.channels = problem_.D();
+  if (run_.start) {
+    check_warm_start(*run_.start, problem_);
+    config = run_.start->config;
+  } else {
+    config.options.architecture = problem_.ordered() ? "sequence" : "set";
+    config.set_options(problem_.network(), problem_.name());
+    config.set_options(network_options, "network");
+    config.channels = problem_.D();
+    config.standardisation = learn_standardisation(view(s_->sample));
+  }
   config.models = problem_.J();
   config.parameters = options_.parameter_weight > 0 ? problem_.P() : 0;
-  config.standardisation = learn_standardisation(view(s_->sample));
   learn_parameter_scales(s_->sample);
   s_->network = std::make_unique<Network<float>>(config);
   s_->gradient = std::make_unique<BatchGradient<float>>(*s_->network, pool_);
   s_->ring.resize(options_.replay > 1 ? kReplayRing : 2);
   s_->ring_number.assign(s_->ring.size(), -1);
   s_->losses.resize(static_cast<std::size_t>(options_.batch));
-  s_->failed.assign(static_cast<std::size_t>(problem_.J()), 0);
+  s_->at.failed.assign(static_cast<std::size_t>(problem_.J()), 0);
 }
 
 void Trainer::learn_parameter_scales(const Batch& sample) {
@@ -217,14 +218,17 @@ void Trainer::learn_parameter_scales(const Batch& sample) {
     s_->parameter_mean[p] = mean;
     if (squares > 0) s_->parameter_scale[p] = std::sqrt(squares / count);
   }
+  if (run_.start) keep_scales(*run_.start, problem_, s_->parameter_mean, s_->parameter_scale);
 }
 
 void Trainer::begin_attempt(std::int64_t attempt) {
-  s_->attempt = attempt;
-  s_->step = 0;
-  s_->weights.assign(static_cast<std::size_t>(s_->network->weight_count()), 0.0f);
-  s_->network->layout().initialise<float>(s_->weights, run_.seed, static_cast<std::uint64_t>(attempt));
-  s_->average = s_->weights;
+  s_->at.attempt = attempt;
+  s_->at.step = 0;
+  s_->at.weights.assign(static_cast<std::size_t>(s_->network->weight_count()), 0.0f);
+  s_->network->layout().initialise<float>(s_->at.weights, member_seed(run_),
+                                          static_cast<std::uint64_t>(attempt));
+  if (run_.start) grow_weights(*run_.start, problem_, *s_->network, s_->at.weights);
+  s_->at.average = s_->at.weights;
   AdamOptions adam;
   adam.clip_norm = options_.clip;
   s_->adam = std::make_unique<Adam<float>>(s_->network->weight_count(), adam);
@@ -251,12 +255,12 @@ Batch& Trainer::batch_for(std::int64_t step) {
 }
 
 void Trainer::step(std::int64_t step) {
-  const double done = progress(step, options_.warmup, s_->total);
+  const double done = progress(step, options_.warmup, s_->at.total);
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
   const Batch& batch = batch_for(step);
   if (options_.replay <= 1 || step / kReplayRing % options_.replay == 0) {  // its first use
-    for (std::size_t j = 0; j < s_->failed.size(); ++j) s_->failed[j] += batch.failed_draws()[j];
+    for (std::size_t j = 0; j < s_->at.failed.size(); ++j) s_->at.failed[j] += batch.failed_draws()[j];
   }
 
   // The next batch is simulated by the same threads, in the same loop.
@@ -270,7 +274,7 @@ void Trainer::step(std::int64_t step) {
     side = {s_->source->task_count(), [&](std::int64_t task) { s_->source->run_task(task); }};
   }
   Loss loss(*this, batch, options_.lambda * ramp, options_.parameter_weight * fade, s_->losses);
-  s_->gradient->run(s_->weights.data(), view(batch), loss, 1.0 / static_cast<double>(batch.size()), side);
+  s_->gradient->run(s_->at.weights.data(), view(batch), loss, 1.0 / static_cast<double>(batch.size()), side);
   if (ahead) {
     s_->source->finish();
     s_->ring_number[slot] = next;
@@ -285,14 +289,14 @@ void Trainer::step(std::int64_t step) {
         run_.checkpoint.empty() ? ""
                                 : fmt::format(" (the weights before that step are in {})", run_.checkpoint));
   }
-  s_->loss_sum += mean;
-  ++s_->loss_count;
+  s_->at.loss_sum += mean;
+  ++s_->at.loss_count;
   Adam<float>& adam = *s_->adam;
-  adam.begin(options_.rate_schedule().at(step, s_->total), s_->gradient->squared_norm());
+  adam.begin(options_.rate_schedule().at(step, s_->at.total), s_->gradient->squared_norm());
   const auto size = s_->network->weight_count();
   pool_.for_each(adam.chunks(), [&](std::int64_t chunk, int) {
-    adam.update_chunk(chunk, s_->gradient->gradient().data(), s_->weights.data());
-    average_chunk(chunk, size, options_.average, step, s_->weights.data(), s_->average.data());
+    adam.update_chunk(chunk, s_->gradient->gradient().data(), s_->at.weights.data());
+    average_chunk(chunk, size, options_.average, step, s_->at.weights.data(), s_->at.average.data());
   });
 }
 
@@ -300,7 +304,7 @@ double Trainer::validate() {
   const Batch& data = s_->validation;
   std::vector<double> losses(static_cast<std::size_t>(data.size()));
   const Link link = link_of(options_);
-  s_->gradient->forward(s_->average.data(), view(data),
+  s_->gradient->forward(s_->at.average.data(), view(data),
                         [&](std::int64_t first, const Network<float>::Tape& tape) {
                           std::vector<double> f(static_cast<std::size_t>(tape.models.columns)), d(f.size()),
                               scratch(3 * f.size());
@@ -319,34 +323,34 @@ double Trainer::chance_loss() const {
 }
 
 bool Trainer::should_restart(double validation_loss) {
-  if (validation_loss < chance_loss() - kChanceMargin) return false;
-  if (s_->attempt >= options_.restarts) {
+  if (run_.start || validation_loss < chance_loss() - kChanceMargin) return false;
+  if (s_->at.attempt >= options_.restarts) {
     progress_.say(fmt::format(
         "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",
-        s_->step, validation_loss, options_.restarts));
+        s_->at.step, validation_loss, options_.restarts));
     return false;
   }
   progress_.say(
       fmt::format("still at chance after step {} (validation loss {:.4f}): restarting from another "
                   "initialisation ({} of {})",
-                  s_->step, validation_loss, s_->attempt + 1, options_.restarts));
+                  s_->at.step, validation_loss, s_->at.attempt + 1, options_.restarts));
   return true;
 }
 
 // A run limited by time learns at the end of its warm-up how many steps that is.
 void Trainer::settle_total() {
-  if (s_->total > 0) return;
+  if (s_->at.total > 0) return;
   if (options_.minutes <= 0) {
-    s_->total = options_.iterations;
+    s_->at.total = options_.iterations;
     return;
   }
-  if (s_->step < std::max<std::int64_t>(options_.warmup, 1)) return;
-  const double per_step = seconds_since(s_->attempt_start) / static_cast<double>(s_->step);
+  if (s_->at.step < std::max<std::int64_t>(options_.warmup, 1)) return;
+  const double per_step = seconds_since(s_->attempt_start) / static_cast<double>(s_->at.step);
   const double left = 60 * options_.minutes - s_->seconds();
-  s_->total = s_->step + std::max<std::int64_t>(1, static_cast<std::int64_t>(0.97 * left / per_step));
+  s_->at.total = s_->at.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(0.97 * left / per_step));
   progress_.say(
       fmt::format("{:.2f} ms per step: {} steps in {} minutes (the same result again: --iterations {})",
-                  1e3 * per_step, s_->total, options_.minutes, s_->total));
+                  1e3 * per_step, s_->at.total, options_.minutes, s_->at.total));
 }
 
 NetworkFile Trainer::train() {
@@ -356,64 +360,65 @@ NetworkFile Trainer::train() {
     begin_attempt(0);
   }
   settle_total();
-  while (s_->total == 0 || s_->step < s_->total) {
+  while (s_->at.total == 0 || s_->at.step < s_->at.total) {
     if (progress_.stop_requested()) {
       save_checkpoint();
-      throw Error(ErrorKind::interrupted, "stopped at step {}{}", s_->step,
+      throw Error(ErrorKind::interrupted, "stopped at step {}{}", s_->at.step,
                   run_.checkpoint.empty() ? "" : "; continue with --resume");
     }
-    step(s_->step);
-    ++s_->step;
+    step(s_->at.step);
+    ++s_->at.step;
     settle_total();
-    const bool chance_check = s_->step == options_.chance_step(s_->total);
-    if (s_->step % options_.validate_every == 0 || s_->step == s_->total || chance_check) {
+    const bool chance_check = s_->at.step == options_.chance_step(s_->at.total);
+    if (s_->at.step % options_.validate_every == 0 || s_->at.step == s_->at.total || chance_check) {
       const double loss = validate();
-      s_->last_validation = loss;
-      if (chance_check && s_->step < s_->total && should_restart(loss)) {
-        begin_attempt(s_->attempt + 1);
+      s_->at.last_validation = loss;
+      if (chance_check && s_->at.step < s_->at.total && should_restart(loss)) {
+        begin_attempt(s_->at.attempt + 1);
         continue;
       }
       const double rate =
-          static_cast<double>(options_.batch * (s_->step - s_->resumed_at)) / seconds_since(s_->start);
+          static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start);
       if (run_.log) {
-        run_.log({s_->step, s_->total,
-                  s_->loss_sum / static_cast<double>(std::max<std::int64_t>(s_->loss_count, 1)), loss, rate,
-                  s_->seconds()});
+        run_.log({s_->at.step, s_->at.total,
+                  s_->at.loss_sum / static_cast<double>(std::max<std::int64_t>(s_->at.loss_count, 1)), loss,
+                  rate, s_->seconds()});
       }
-      s_->history.push_back({s_->step, loss});
-      s_->loss_sum = 0;
-      s_->loss_count = 0;
-      if (loss < s_->best_loss) {
-        s_->best_loss = loss;
-        s_->best_step = s_->step;
-        s_->best = s_->average;
-        s_->stale = 0;
-      } else if (++s_->stale == options_.patience && options_.patience > 0) {
+      s_->at.history.push_back({s_->at.step, loss});
+      s_->at.loss_sum = 0;
+      s_->at.loss_count = 0;
+      if (loss < s_->at.best_loss) {
+        s_->at.best_loss = loss;
+        s_->at.best_step = s_->at.step;
+        s_->at.best = s_->at.average;
+        s_->at.stale = 0;
+      } else if (++s_->at.stale == options_.patience && options_.patience > 0) {
         progress_.say(fmt::format("no improvement in {} validations: stopping at step {}", options_.patience,
-                                  s_->step));
+                                  s_->at.step));
         break;
       }
     }
-    const double present = s_->loss_count > 0 ? s_->loss_sum / static_cast<double>(s_->loss_count) : NAN;
+    const double present =
+        s_->at.loss_count > 0 ? s_->at.loss_sum / static_cast<double>(s_->at.loss_count) : NAN;
     progress_.update(
-        s_->step, s_->total,
+        s_->at.step, s_->at.total,
         fmt::format(
-            "loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->last_validation,
-            static_cast<double>(options_.batch * (s_->step - s_->resumed_at)) / seconds_since(s_->start)));
+            "loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
+            static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start)));
     if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes) {
       save_checkpoint();
     }
   }
-  if (s_->best.empty()) s_->best = s_->average;
+  if (s_->at.best.empty()) s_->at.best = s_->at.average;
   report_failures();
   return finished();
 }
 
 void Trainer::report_failures() {
-  for (std::size_t j = 0; j < s_->failed.size(); ++j) {
-    if (s_->failed[j] == 0) continue;
+  for (std::size_t j = 0; j < s_->at.failed.size(); ++j) {
+    if (s_->at.failed[j] == 0) continue;
     progress_.say(fmt::format("model '{}': {} draws gave no usable data and were drawn again",
-                              problem_.model_names()[j], s_->failed[j]));
+                              problem_.model_names()[j], s_->at.failed[j]));
   }
 }
 
@@ -440,7 +445,7 @@ NetworkFile Trainer::finished() const {
   NetworkFile file;
   file.config = s_->network->config();
   file.link = link_of(options_);
-  file.weights = s_->best;
+  file.weights = s_->at.best;
   file.problem_name = problem_.name();
   file.problem = problem_toml(problem_);
   file.fingerprint = problem_.fingerprint();
@@ -458,19 +463,19 @@ NetworkFile Trainer::finished() const {
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},
-                 {"steps", s_->step},
-                 {"total", s_->total},
-                 {"attempts", s_->attempt + 1},
-                 {"best_step", s_->best_step},
-                 {"validation_loss", s_->best_loss},
-                 {"validation_history", s_->history},
-                 {"data_sets", s_->step * options_.batch / options_.replay},
-                 {"failed_draws", s_->failed},
+                 {"steps", s_->at.step},
+                 {"total", s_->at.total},
+                 {"attempts", s_->at.attempt + 1},
+                 {"best_step", s_->at.best_step},
+                 {"validation_loss", s_->at.best_loss},
+                 {"validation_history", s_->at.history},
+                 {"data_sets", s_->at.step * options_.batch / options_.replay},
+                 {"failed_draws", s_->at.failed},
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
   if (run_.record_timing) {
     file.record["seconds"] = s_->seconds();
-    file.record["data_sets_per_s"] = static_cast<double>(s_->step * options_.batch) / s_->seconds();
+    file.record["data_sets_per_s"] = static_cast<double>(s_->at.step * options_.batch) / s_->seconds();
   }
   std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(kGoldenSets, s_->sample.size())));
   std::iota(first.begin(), first.end(), 0);
@@ -480,83 +485,29 @@ NetworkFile Trainer::finished() const {
   return file;
 }
 
+json Trainer::identity() const {
+  TrainOptions copy = options_;
+  return {{"problem", problem_.fingerprint()},
+          {"seed", run_.seed},
+          {"member of the ensemble", run_.member},
+          {"set of training options", fields_json(fields(copy))},
+          {"network", s_->config.json()},
+          {"network to start from", run_.start ? weight_checksum(run_.start->weights) : ""}};
+}
+
 void Trainer::save_checkpoint() {
   s_->last_checkpoint = Clock::now();
   if (run_.checkpoint.empty()) return;
-  TrainOptions copy = options_;
-  Safetensors contents;
-  const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
-  contents.metadata = {{"format", "occam-checkpoint"},
-                       {"format_version", "1"},
-                       {"state", json{{"options", fields_json(fields(copy))},
-                                      {"network", s_->config.json()},
-                                      {"fingerprint", problem_.fingerprint()},
-                                      {"seed", run_.seed},
-                                      {"step", s_->step},
-                                      {"total", s_->total},
-                                      {"attempt", s_->attempt},
-                                      {"stale", s_->stale},
-                                      {"best_loss", number(s_->best_loss)},
-                                      {"best_step", s_->best_step},
-                                      {"last_validation", number(s_->last_validation)},
-                                      {"loss_sum", s_->loss_sum},
-                                      {"loss_count", s_->loss_count},
-                                      {"history", s_->history},
-                                      {"failed", s_->failed},
-                                      {"seconds", s_->seconds()}}
-                                     .dump()}};
-  const ParameterLayout& layout = s_->network->layout();
-  add_tensors(contents, layout, s_->weights, "weights/");
-  add_tensors(contents, layout, s_->average, "average/");
-  add_tensors(contents, layout, s_->adam->first_moment(), "m/");
-  add_tensors(contents, layout, s_->adam->second_moment(), "v/");
-  if (!s_->best.empty()) add_tensors(contents, layout, s_->best, "best/");
-  write_safetensors(run_.checkpoint, contents);
+  s_->at.seconds = s_->seconds();
+  write_checkpoint(run_.checkpoint, identity(), s_->at, *s_->adam, s_->network->layout());
 }
 
 void Trainer::load_checkpoint() {
-  const Safetensors contents = read_safetensors(run_.checkpoint);
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::bad_config, "{}: {}; remove it or train without --resume", run_.checkpoint, why);
-  };
-  const auto format = contents.metadata.find("format");
-  if (format == contents.metadata.end() || format->second != "occam-checkpoint")
-    refuse("this is not a checkpoint");
-  try {
-    const json state = json::parse(contents.metadata.at("state"));
-    if (state.at("fingerprint") != problem_.fingerprint()) refuse("it belongs to another problem");
-    if (state.at("seed") != run_.seed)
-      refuse(fmt::format("it was made with --seed {}", state.at("seed").dump()));
-    TrainOptions copy = options_;
-    if (state.at("options") != fields_json(fields(copy))) refuse("it was made with other training options");
-    if (state.at("network") != s_->config.json()) refuse("it was made for another network");
-    begin_attempt(state.at("attempt").get<std::int64_t>());
-    s_->step = s_->resumed_at = state.at("step").get<std::int64_t>();
-    s_->total = state.at("total").get<std::int64_t>();
-    s_->stale = state.at("stale").get<std::int64_t>();
-    s_->best_loss = state.at("best_loss").is_null() ? INFINITY : state.at("best_loss").get<double>();
-    s_->best_step = state.at("best_step").get<std::int64_t>();
-    s_->last_validation =
-        state.at("last_validation").is_null() ? NAN : state.at("last_validation").get<double>();
-    s_->loss_sum = state.at("loss_sum").get<double>();
-    s_->loss_count = state.at("loss_count").get<std::int64_t>();
-    s_->history = state.at("history");
-    s_->failed = state.at("failed").get<std::vector<std::int64_t>>();
-    s_->failed.resize(static_cast<std::size_t>(problem_.J()));
-    s_->seconds_before = state.at("seconds").get<double>();
-  } catch (const json::exception& error) {
-    refuse(fmt::format("its contents are not usable ({})", error.what()));
-  } catch (const std::out_of_range&) {
-    refuse("its contents are not usable");
-  }
-  const ParameterLayout& layout = s_->network->layout();
-  s_->weights = take_tensors(contents, layout, "weights/", run_.checkpoint);
-  s_->average = take_tensors(contents, layout, "average/", run_.checkpoint);
-  s_->adam->first_moment() = take_tensors(contents, layout, "m/", run_.checkpoint);
-  s_->adam->second_moment() = take_tensors(contents, layout, "v/", run_.checkpoint);
-  s_->adam->set_step(s_->step);
-  if (std::isfinite(s_->best_loss)) s_->best = take_tensors(contents, layout, "best/", run_.checkpoint);
-  progress_.say(fmt::format("continuing from step {}", s_->step));
+  begin_attempt(0);
+  s_->at = read_checkpoint(run_.checkpoint, identity(), *s_->adam, s_->network->layout());
+  s_->resumed_at = s_->at.step;
+  s_->seconds_before = s_->at.seconds;
+  progress_.say(fmt::format("continuing from step {}", s_->at.step));
 }
 
 }  // namespace occam

@@ -32,17 +32,20 @@ struct TrainEvent {
 
 struct TrainRun {
   std::uint64_t seed = 1;
+  std::int64_t member = 0;        // of an ensemble: members differ in initial weights and training data only
   std::string checkpoint;         // path; empty: none
   double checkpoint_minutes = 5;  // between two checkpoints
   bool resume = false;            // continue from the checkpoint if it exists
   bool record_timing = false;     // puts wall time into the file, which then differs from run to run
   std::shared_ptr<const ReferenceTable> table;  // train from it instead of simulating
+  std::shared_ptr<const NetworkFile> start;     // begin with what this network knows (see warm_start.hpp)
   std::function<void(const TrainEvent&)> log;   // at every validation
 };
 
 class Trainer {
  public:
-  // Builds the network that the problem's options describe and learns the standardisation of its input.
+  // Builds the network that the problem's options describe and learns the standardisation of its input; with
+  // run.start, both are those of that network, grown where the problem has more models or parameters.
   Trainer(Problem problem, nlohmann::json network_options, TrainOptions options, TrainRun run,
           ThreadPool& pool, ProgressSink& progress);
   ~Trainer();
@@ -71,6 +74,7 @@ class Trainer {
   bool should_restart(double validation_loss);
   void settle_total();
   void report_failures();
+  nlohmann::json identity() const;
   void save_checkpoint();
   void load_checkpoint();
   std::pair<std::int64_t, std::int64_t> trained_sizes() const;

@@ -1,0 +1,130 @@
+// occam extend: add models to a trained network, or tune it to other priors, without starting over.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/check/retention.hpp"
+#include "occam/core/error.hpp"
+#include "occam/io/file.hpp"
+#include "occam/simulate/problem_file.hpp"
+#include "training.hpp"
+#include "verb.hpp"
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+
+// A network that knows most of what it needs takes a part of the steps.
+constexpr std::int64_t kFewerSteps = 3;
+
+struct ExtendVerb {
+  std::string network, problem, output;
+  std::int64_t retention = 2000;
+  TrainingCommand training;
+};
+
+Fields own_fields(ExtendVerb& o) {
+  return {field("retention_datasets", o.retention,
+                "simulated data sets to measure what became of the old models (0: do not)")
+              .at_least(0)};
+}
+
+std::vector<std::string> missing(const std::vector<std::string>& names,
+                                 const std::vector<std::string>& from) {
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    if (std::find(from.begin(), from.end(), name) == from.end()) result.push_back(name);
+  }
+  return result;
+}
+
+std::string what_changes(const NetworkFile& old, const Problem& problem) {
+  const auto added = missing(problem.model_names(), old.model_names);
+  const auto dropped = missing(old.model_names, problem.model_names());
+  if (added.empty() && dropped.empty()) {
+    return problem.fingerprint() == old.fingerprint ? "same problem: training goes on"
+                                                    : "same models: tuning to what changed in the problem";
+  }
+  std::string text;
+  if (!added.empty()) text += fmt::format("new: {}", fmt::join(added, ", "));
+  if (!dropped.empty())
+    text += fmt::format("{}dropped: {}", text.empty() ? "" : "; ", fmt::join(dropped, ", "));
+  return text;
+}
+
+json figures_json(const Retention::Figures& f) {
+  json result = {{"accuracy", f.accuracy}, {"log_loss", f.log_loss}};
+  if (f.kl) result["kl"] = *f.kl;
+  return result;
+}
+
+std::string retention_table(const Retention& r) {
+  const auto row = [](const char* name, const Retention::Figures& f) {
+    return fmt::format("{:>8}  {:>8.4f}  {:>8.4f}{}\n", name, f.accuracy, f.log_loss,
+                       f.kl ? fmt::format("  {:>9.5f}", *f.kl) : "");
+  };
+  return fmt::format("Between the models known before ({}), on {} fresh data sets:\n",
+                     fmt::join(r.models, ", "), r.data_sets) +
+         fmt::format("{:>8}  {:>8}  {:>8}{}\n", "", "accuracy", "log-loss",
+                     r.before.kl ? "  KL [nats]" : "") +
+         row("before", r.before) + row("after", r.after);
+}
+
+void extend(ExtendVerb& o, const Call& call) {
+  if (o.output.empty())
+    throw Error(ErrorKind::usage, "extend needs -o FILE: where the new network goes (NAME.occam)");
+  require_writable(o.output);
+  const auto old = std::make_shared<NetworkFile>(read_network_file(o.network));
+  const Problem problem = load_problem(o.problem);
+  TrainOptions& options = o.training.train;
+  options.link = link_names()[static_cast<std::size_t>(old->link)];
+  set_fields(fields(options), problem.train(), problem.name() + " [train]");
+  options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
+  call.apply(fields(options));
+
+  ThreadPool pool(call.threads());
+  const auto progress = call.progress("steps");
+  progress->say(what_changes(*old, problem));
+  NetworkFile file = run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress);
+  file.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};
+  std::optional<Retention> retention;
+  if (o.retention > 0) {
+    Comparator before(*old, pool), after(file, pool);
+    retention = measure_retention(before, after, problem, call.seed(), o.retention, pool);
+  }
+  if (retention) {
+    file.record["extended"]["before"] = figures_json(retention->before);
+    file.record["extended"]["after"] = figures_json(retention->after);
+  }
+  write_network_file(o.output, file);
+  forget_checkpoint(o.output);
+  if (retention) Call::print(retention_table(*retention));
+  progress->say("wrote " + o.output);
+}
+
+}  // namespace
+
+void register_extend(Verbs& verbs) {
+  const auto o = std::make_shared<ExtendVerb>();
+  verbs.add("extend", "Add models to a trained network")
+      .about(
+          "Trains a network for PROBLEM that begins with what NET knows. Models are matched by name: those "
+          "that NET knows keep their evidence, new ones are added, and the old ones are simulated along, so "
+          "that they are not forgotten. The same command tunes a network to changed priors. Takes a third of "
+          "the problem's iterations, unless told otherwise, and says what became of the answers between the "
+          "old models.")
+      .example("occam extend two.occam three_models.toml -o three.occam", "a third model for two.occam")
+      .argument("NET", o->network, "the network to begin with (.occam)")
+      .argument("PROBLEM", o->problem, "the problem with the models wanted: a built-in one or a file (.toml)")
+      .output(o->output, "the network file to write (NAME.occam)")
+      .options(fields(o->training.train))
+      .options(own_fields(*o))
+      .options(run_fields(o->training))
+      .computes()
+      .run([o](const Call& call) { extend(*o, call); });
+}
+
+}  // namespace occam

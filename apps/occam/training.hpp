@@ -1,0 +1,31 @@
+// What `train` and `extend` have in common: options of a run, the log, checkpoints, and the last line.
+#pragma once
+
+#include <string>
+
+#include "occam/core/fields.hpp"
+#include "occam/simulate/problem.hpp"
+#include "occam/train/trainer.hpp"
+#include "verb.hpp"
+
+namespace occam {
+
+struct TrainingCommand {
+  TrainOptions train;
+  std::string log, table;
+  bool resume = false;
+  bool record_timing = false;
+  double checkpoint_minutes = 5;
+};
+
+Fields run_fields(TrainingCommand& o);
+
+// Trains and returns the network, which the caller writes to `output`; forget_checkpoint() then removes what
+// an interrupted run would have gone on from. `network` are options of the network, `start` one to begin
+// from.
+NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
+                         std::shared_ptr<const NetworkFile> start, const std::string& output,
+                         const Call& call, ThreadPool& pool, ProgressSink& progress);
+void forget_checkpoint(const std::string& output);
+
+}  // namespace occam

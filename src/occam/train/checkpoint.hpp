@@ -1,0 +1,42 @@
+// What a training run has to remember to go on where it stopped, and the file it leaves: a safetensors file
+// with weights, averaged weights, optimiser state, and everything else as text.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "occam/nn/adam.hpp"
+#include "occam/nn/parameters.hpp"
+
+namespace occam {
+
+struct TrainingProgress {
+  std::int64_t step = 0;
+  std::int64_t total = 0;  // 0: not settled yet
+  std::int64_t attempt = 0;
+  std::int64_t stale = 0;  // validations without improvement
+  double best_loss = INFINITY;
+  std::int64_t best_step = 0;
+  double last_validation = NAN;
+  double loss_sum = 0;  // since the last validation
+  std::int64_t loss_count = 0;
+  double seconds = 0;  // spent so far
+  nlohmann::json history = nlohmann::json::array();
+  std::vector<std::int64_t> failed;           // (J) draws that gave no usable data, over the batches used
+  std::vector<float> weights, average, best;  // best: empty before the first validation
+};
+
+// `identity` says which run this is: only a run with the same one may go on from it. Its members are named in
+// messages, such as {"seed": 1, "training options": {...}}.
+void write_checkpoint(const std::string& path, const nlohmann::json& identity,
+                      const TrainingProgress& progress, Adam<float>& adam, const ParameterLayout& layout);
+
+// Error(bad_config) for a file that is no checkpoint, is damaged, or belongs to another run.
+TrainingProgress read_checkpoint(const std::string& path, const nlohmann::json& identity, Adam<float>& adam,
+                                 const ParameterLayout& layout);
+
+}  // namespace occam
