@@ -24,8 +24,8 @@ NetworkFile untrained(const Problem& problem, Ragged<const float> sample) {
   file.config.models = problem.J();
   file.config.standardisation = learn_standardisation(sample);
   const Network<float> network(file.config);
-  file.weights.resize(static_cast<std::size_t>(network.weight_count()));
-  network.layout().initialise<float>(file.weights, 1, 0);
+  file.members.emplace_back(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(file.members[0], 1, 0);
   file.model_names = problem.model_names();
   file.model_prior.assign(problem.model_prior().begin(), problem.model_prior().end());
   file.largest_n = kN;

@@ -22,6 +22,7 @@ struct CompareVerb {
   std::vector<std::string> data;
   std::string by, model_prior;
   bool parameters = false;
+  bool summary = false;
   bool exact = false;
 };
 
@@ -31,6 +32,7 @@ Fields fields(CompareVerb& o) {
       field("model_prior", o.model_prior,
             "another model prior, such as a=0.2,b=0.8; models not named get zero"),
       field("parameters", o.parameters, "add rough point estimates of the best model's parameters"),
+      field("summary", o.summary, "add the network's summary of each data set to the file of answers"),
       field("exact", o.exact, "hold the answers against the exact posterior, where the problem knows it")};
 }
 
@@ -104,15 +106,17 @@ void compare(CompareVerb& o, const Call& call) {
 
   std::unique_ptr<AtomicFile> out;
   std::unique_ptr<AnswerWriter> writer;
-  const auto names = o.parameters ? file.parameter_names : std::vector<std::string>{};
+  if (o.parameters) comparator.require_estimates();
+  const AnswerColumns columns(file, o.parameters, o.summary ? comparator.summary_width() : 0);
   if (o.output == "-") {
     writer = make_answer_writer(
-        "-.csv", [](std::string_view text) { Call::print(text); }, file, names);
+        "-.csv", [](std::string_view text) { Call::print(text); }, file, columns.names());
   } else if (!o.output.empty()) {
     make_answer_writer(
-        o.output, [](std::string_view) {}, file, names);  // refuse an unknown ending before any work
+        o.output, [](std::string_view) {}, file,
+        columns.names());  // refuse an unknown ending before any work
     out = std::make_unique<AtomicFile>(o.output);
-    writer = make_answer_writer(o.output, out->sink(), file, names);
+    writer = make_answer_writer(o.output, out->sink(), file, columns.names());
   }
   const auto progress = call.progress("data sets");
   std::int64_t done = 0;
@@ -120,10 +124,13 @@ void compare(CompareVerb& o, const Call& call) {
   std::string estimates_text;
   const auto add = [&](const std::vector<std::string>& ids, Ragged<const float> data) {
     ModelPosterior answers = comparator.empty_posterior();
-    ParameterEstimates estimates;
-    comparator.compare(ids, data, answers, o.parameters ? &estimates : nullptr);
+    AnswerExtras extras;
+    const ParameterEstimates& estimates = extras.estimates;
+    NetworkOutputs outputs = comparator.outputs(data);
+    comparator.add_answers(ids, data, outputs, answers, o.parameters ? &extras.estimates : nullptr);
+    extras.summary = std::move(outputs.summary);
     if (!prior.empty()) answers = answers.with_model_prior(prior);
-    if (writer) writer->add(answers, o.parameters ? &estimates : nullptr);
+    for (std::int64_t b = 0; writer && b < answers.size(); ++b) writer->add(columns.row(answers, extras, b));
     if (!writer && done < kTableRows) {
       if (done == 0) Call::print(answer_header(answers));
       Call::print(answer_lines(answers, kTableRows - done));

@@ -82,6 +82,7 @@ void extend(ExtendVerb& o, const Call& call) {
   TrainOptions& options = o.training.train;
   options.link = link_names()[static_cast<std::size_t>(old->link)];
   set_fields(fields(options), problem.train(), problem.name() + " [train]");
+  options.ensemble = static_cast<std::int64_t>(old->members.size());
   options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
   call.apply(fields(options));
 
@@ -100,7 +101,7 @@ void extend(ExtendVerb& o, const Call& call) {
     file.record["extended"]["after"] = figures_json(retention->after);
   }
   write_network_file(o.output, file);
-  forget_checkpoint(o.output);
+  forget_checkpoint(o.training, o.output);
   if (retention) Call::print(retention_table(*retention));
   progress->say("wrote " + o.output);
 }

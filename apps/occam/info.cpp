@@ -30,7 +30,8 @@ json everything(const NetworkFile& file) {
           {"ordered", file.ordered},
           {"n", {file.smallest_n, file.largest_n}},
           {"parameters", file.parameter_names},
-          {"weights", file.weights.size()},
+          {"members", file.members.size()},
+          {"weights", file.members[0].size()},
           {"network", file.config.json()},
           {"link", link_names()[static_cast<std::size_t>(file.link)]},
           {"record", file.record},
@@ -53,8 +54,11 @@ std::string summary(const NetworkFile& file) {
   line("columns", some(file.columns));
   line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
                                    file.ordered ? "in order" : "order irrelevant"));
-  line("network", fmt::format("{}, {} weights, link {}", file.config.options.architecture,
-                              file.weights.size(), link_names()[static_cast<std::size_t>(file.link)]));
+  const std::size_t members = file.members.size();
+  line("network",
+       fmt::format("{}{}, {} weights, link {}", members > 1 ? fmt::format("{} times ", members) : "",
+                   file.config.options.architecture, file.members[0].size(),
+                   link_names()[static_cast<std::size_t>(file.link)]));
   if (file.config.parameters > 0) line("estimates", some(file.parameter_names));
   line("trained", fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", 0),
                               r.value("data_sets", 0), r.value("source", ""), r.value("seed", 0),

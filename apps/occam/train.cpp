@@ -54,7 +54,7 @@ void train(TrainVerb& o, const Call& call) {
   const NetworkFile file =
       run_training(o.training, problem, parse_options(o.network), nullptr, o.output, call, pool, *progress);
   write_network_file(o.output, file);
-  forget_checkpoint(o.output);
+  forget_checkpoint(o.training, o.output);
   progress->say("wrote " + o.output);
 }
 

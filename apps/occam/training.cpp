@@ -1,13 +1,13 @@
 #include "training.hpp"
 
 #include <memory>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/train/ensemble.hpp"
 
 namespace occam {
 namespace {
@@ -53,7 +53,7 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   run.checkpoint_minutes = o.checkpoint_minutes;
   run.resume = o.resume;
   run.record_timing = o.record_timing;
-  if (o.resume && access(run.checkpoint.c_str(), F_OK) != 0) {
+  if (o.resume && !has_checkpoint(run.checkpoint)) {
     progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
   if (!o.table.empty()) run.table = std::make_shared<ReferenceTable>(ReferenceTable::read(o.table, problem));
@@ -63,10 +63,9 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
     run.log = log_to(log);
   }
   try {
-    Trainer trainer(problem, network, o.train, run, pool, progress);
-    NetworkFile file = trainer.train();
+    NetworkFile file = train_ensemble(problem, network, o.train, run, pool, progress);
     progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",
-                             file.record["validation_loss"].get<double>(), trainer.chance_loss(),
+                             file.record["validation_loss"].get<double>(), chance_loss(problem),
                              file.record["steps"].get<std::int64_t>()));
     if (log) log->commit();
     return file;
@@ -76,8 +75,8 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   }
 }
 
-void forget_checkpoint(const std::string& output) {
-  unlink(checkpoint_of(output).c_str());
+void forget_checkpoint(const TrainingCommand& o, const std::string& output) {
+  forget_checkpoints(checkpoint_of(output), o.train.ensemble);
 }
 
 }  // namespace occam

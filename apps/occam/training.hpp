@@ -26,6 +26,6 @@ Fields run_fields(TrainingCommand& o);
 NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
                          std::shared_ptr<const NetworkFile> start, const std::string& output,
                          const Call& call, ThreadPool& pool, ProgressSink& progress);
-void forget_checkpoint(const std::string& output);
+void forget_checkpoint(const TrainingCommand& o, const std::string& output);
 
 }  // namespace occam

@@ -8,7 +8,7 @@
 #include "occam/io/npz.hpp"
 #include "occam/io/test_support.hpp"
 #include "occam/simulate/problem_file.hpp"
-#include "occam/train/trainer.hpp"
+#include "occam/train/ensemble.hpp"
 
 namespace occam {
 namespace {
@@ -100,6 +100,43 @@ TEST(Training, InterruptedAndResumedEqualsUninterrupted) {
     EXPECT_THROW(trained_bytes(1, changed, run, rest), Error);
     std::filesystem::remove(run.checkpoint);
   }
+}
+
+TEST(Training, AnEnsembleIsInterruptedAndResumedLikeOneNetwork) {
+  const testing::TemporaryFolder folder;
+  TrainOptions options = quick(120);
+  options.ensemble = 3;
+  const Problem problem = load_problem("one-sample");
+  ThreadPool pool(2);
+  Listener through;
+  const NetworkFile whole = train_ensemble(problem, kTiny, options, {}, pool, through);
+  ASSERT_EQ(whole.members.size(), 3u);
+  EXPECT_NE(whole.members[0], whole.members[1]);
+  EXPECT_NE(whole.members[1], whole.members[2]);
+  EXPECT_EQ(whole.record["member_losses"].size(), 3u);
+  // The first member is what a single run gives.
+  TrainOptions single = options;
+  single.ensemble = 1;
+  EXPECT_EQ(train_ensemble(problem, kTiny, single, {}, pool, through).members[0], whole.members[0]);
+
+  // Stops in the second member; what the first learned is not lost.
+  struct Second : Listener {
+    bool stop_requested() override {
+      return std::count(said.begin(), said.end(), "member 2 of 3") > 0 && step == 50;
+    }
+  } stopping;
+  TrainRun run;
+  run.checkpoint = folder / "run.checkpoint";
+  EXPECT_THROW(train_ensemble(problem, kTiny, options, run, pool, stopping), Error);
+  run.resume = true;
+  Listener rest;
+  const NetworkFile resumed = train_ensemble(problem, kTiny, options, run, pool, rest);
+  EXPECT_EQ(safetensors_bytes(network_to_safetensors(resumed)),
+            safetensors_bytes(network_to_safetensors(whole)));
+  EXPECT_EQ(std::count(rest.said.begin(), rest.said.end(), "continuing from step 120"), 1);
+  EXPECT_EQ(std::count(rest.said.begin(), rest.said.end(), "continuing from step 50"), 1);
+  forget_checkpoints(run.checkpoint, 3);
+  EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(run.checkpoint).parent_path()));
 }
 
 TEST(Training, ARunAtChanceIsRestartedAndSaysSo) {

@@ -14,59 +14,42 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<std::string> column_names(const std::vector<std::string>& models,
-                                      const std::vector<std::string>& parameters) {
-  std::vector<std::string> names = {"dataset", "n", "best"};
-  for (const char* prefix : {"p_", "alpha_", "log_bf_"}) {
-    for (const std::string& model : models) names.push_back(prefix + model);
-  }
-  names.insert(names.end(), {"u", "flag"});
-  for (const std::string& parameter : parameters) names.push_back("estimate_" + parameter);
-  return names;
-}
-
-// The numbers of one answer, in the order of the columns: p, alpha, log Bayes factors.
-std::vector<double> numbers(const ModelPosterior& answers, std::int64_t b) {
-  std::vector<double> result = answers.probabilities(b);
-  for (std::int64_t j = 0; j < answers.J(); ++j) result.push_back(std::exp(answers.log_alpha(b, j)));
-  const std::int64_t best = answers.best(b);
-  for (std::int64_t j = 0; j < answers.J(); ++j) result.push_back(answers.log_bayes_factor(b, j, best));
-  return result;
-}
-
-std::span<const double> estimates_of(const ParameterEstimates& estimates, std::int64_t b) {
-  const std::size_t P = estimates.names.size();
-  return {estimates.values.data() + static_cast<std::size_t>(b) * P, P};
-}
-
 class CsvAnswers final : public AnswerWriter {
  public:
   CsvAnswers(ByteSink sink, const std::vector<std::string>& columns, char delimiter)
       : writer_(std::move(sink), columns, delimiter) {}
 
-  void add(const ModelPosterior& answers, const ParameterEstimates* estimates) override {
-    for (std::int64_t b = 0; b < answers.size(); ++b) {
-      writer_.cell(answers.id(b)).cell(answers.n(b));
-      writer_.cell(answers.model_names()[static_cast<std::size_t>(answers.best(b))]);
-      for (const double number : numbers(answers, b)) writer_.cell(number);
-      writer_.cell(answers.uncertainty(b)).cell(answers.flag(b));
-      if (estimates != nullptr) {
-        for (const double value : estimates_of(*estimates, b)) {
-          if (std::isnan(value)) {
-            writer_.missing();
-          } else {
-            writer_.cell(value);
-          }
-        }
-      }
-      writer_.end_row();
+  void add(const std::vector<AnswerCell>& row) override {
+    for (const AnswerCell& cell : row) {
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+              writer_.missing();
+            } else {
+              writer_.cell(value);
+            }
+          },
+          cell);
     }
+    writer_.end_row();
   }
   void end() override {}
 
  private:
   CsvWriter writer_;
 };
+
+json cell_json(const AnswerCell& cell) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return json();
+        } else {
+          return json(value);
+        }
+      },
+      cell);
+}
 
 class JsonAnswers final : public AnswerWriter {
  public:
@@ -77,24 +60,14 @@ class JsonAnswers final : public AnswerWriter {
                       json(file.model_names).dump()));
   }
 
-  void add(const ModelPosterior& answers, const ParameterEstimates* estimates) override {
-    for (std::int64_t b = 0; b < answers.size(); ++b) {
-      std::vector<json> values = {answers.id(b), answers.n(b),
-                                  answers.model_names()[static_cast<std::size_t>(answers.best(b))]};
-      for (const double number : numbers(answers, b)) values.emplace_back(number);
-      values.emplace_back(answers.uncertainty(b));
-      values.emplace_back(answers.flag(b));
-      if (estimates != nullptr) {
-        for (const double value : estimates_of(*estimates, b)) values.emplace_back(value);
-      }
-      // In the order of the columns, which a json object would not keep.
-      std::string text = first_ ? "\n    {" : ",\n    {";
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", json(columns_[i]).dump(), values[i].dump());
-      }
-      sink_(text + "}");
-      first_ = false;
+  void add(const std::vector<AnswerCell>& row) override {
+    // In the order of the columns, which a json object would not keep.
+    std::string text = first_ ? "\n    {" : ",\n    {";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", json(columns_[i]).dump(), cell_json(row[i]).dump());
     }
+    sink_(text + "}");
+    first_ = false;
   }
   void end() override { sink_("\n  ]\n}\n"); }
 
@@ -106,12 +79,62 @@ class JsonAnswers final : public AnswerWriter {
 
 }  // namespace
 
+AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width)
+    : names_({"dataset", "n", "best"}),
+      ensemble_(file.members.size() > 1),
+      estimates_(estimates),
+      summary_width_(static_cast<std::size_t>(summary_width)) {
+  const auto per_model = [&](const char* prefix) {
+    for (const std::string& model : file.model_names) names_.push_back(prefix + model);
+  };
+  per_model("p_");
+  per_model("alpha_");
+  per_model("log_bf_");
+  names_.insert(names_.end(), {"u", "flag"});
+  if (ensemble_) {
+    per_model("spread_");
+    names_.push_back("agreement");
+  }
+  if (estimates_) {
+    for (const std::string& parameter : file.parameter_names) names_.push_back("estimate_" + parameter);
+  }
+  for (std::size_t s = 0; s < summary_width_; ++s) names_.push_back(fmt::format("summary_{}", s + 1));
+}
+
+std::vector<AnswerCell> AnswerColumns::row(const ModelPosterior& answers, const AnswerExtras& extras,
+                                           std::int64_t b) const {
+  const std::int64_t best = answers.best(b);
+  std::vector<AnswerCell> cells = {answers.id(b), answers.n(b),
+                                   answers.model_names()[static_cast<std::size_t>(best)]};
+  const auto per_model = [&](const auto& value) {
+    for (std::int64_t j = 0; j < answers.J(); ++j) cells.emplace_back(value(j));
+  };
+  const std::vector<double> p = answers.probabilities(b);
+  per_model([&](std::int64_t j) { return p[static_cast<std::size_t>(j)]; });
+  per_model([&](std::int64_t j) { return std::exp(answers.log_alpha(b, j)); });
+  per_model([&](std::int64_t j) { return answers.log_bayes_factor(b, j, best); });
+  cells.emplace_back(answers.uncertainty(b));
+  cells.emplace_back(answers.flag(b));
+  if (ensemble_) {
+    per_model([&](std::int64_t j) { return answers.spread(b, j); });
+    cells.emplace_back(answers.agreement(b));
+  }
+  const auto at = static_cast<std::size_t>(b);
+  const std::size_t P = extras.estimates.names.size();
+  for (std::size_t i = 0; estimates_ && i < P; ++i) {
+    const double value = extras.estimates.values[at * P + i];
+    cells.emplace_back(std::isnan(value) ? AnswerCell() : AnswerCell(value));
+  }
+  for (std::size_t s = 0; s < summary_width_; ++s) {
+    cells.emplace_back(static_cast<double>(extras.summary[at * summary_width_ + s]));
+  }
+  return cells;
+}
+
 std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSink sink,
                                                  const NetworkFile& file,
-                                                 const std::vector<std::string>& parameters) {
-  auto columns = column_names(file.model_names, parameters);
-  if (path.ends_with(".json"))
-    return std::make_unique<JsonAnswers>(std::move(sink), std::move(columns), file);
+                                                 const std::vector<std::string>& columns) {
+  if (path.ends_with(".json")) return std::make_unique<JsonAnswers>(std::move(sink), columns, file);
   if (path.ends_with(".csv")) return std::make_unique<CsvAnswers>(std::move(sink), columns, ',');
   if (path.ends_with(".tsv")) return std::make_unique<CsvAnswers>(std::move(sink), columns, '\t');
   throw Error(ErrorKind::usage, "{}: answers are written as .csv, .tsv or .json", path);

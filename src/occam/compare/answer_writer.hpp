@@ -1,29 +1,56 @@
 // Answers as files: csv, tsv or json, one row or object per data set, under the names users rely on:
 //   dataset, n, best, p_<model>..., alpha_<model>..., log_bf_<model>..., u, flag
-// log_bf_<model> is the natural log Bayes factor of that model against `best`. With parameter estimates,
-// estimate_<parameter>... follow. Rows are written as they come, so memory does not grow with their number.
+// log_bf_<model> is the natural log Bayes factor of that model against `best`. Of an ensemble,
+// spread_<model>... and agreement follow; then what else was asked for. Rows are written as they come, so
+// memory does not grow with their number.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "occam/compare/comparator.hpp"
 #include "occam/io/file.hpp"
 
 namespace occam {
 
+// What may stand beside the answers of some data sets.
+struct AnswerExtras {
+  ParameterEstimates estimates;  // values empty: not wanted
+  std::vector<float> summary;    // (sets, S) the network's summary of each data set, or empty
+};
+
+// Nothing stands for a missing value.
+using AnswerCell = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+// The columns of a table of answers: names once, then one row of cells per data set.
+class AnswerColumns {
+ public:
+  AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width);
+
+  const std::vector<std::string>& names() const { return names_; }
+  std::vector<AnswerCell> row(const ModelPosterior& answers, const AnswerExtras& extras,
+                              std::int64_t b) const;
+
+ private:
+  std::vector<std::string> names_;
+  bool ensemble_, estimates_;
+  std::size_t summary_width_;
+};
+
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
-  virtual void add(const ModelPosterior& answers, const ParameterEstimates* estimates) = 0;
+  virtual void add(const std::vector<AnswerCell>& row) = 0;
   virtual void end() = 0;
 };
 
-// By the ending of `path`: .csv, .tsv or .json; Error(usage) for others. `parameters`: names of the estimates
-// that will come, or empty.
+// By the ending of `path`: .csv, .tsv or .json; Error(usage) for others.
 std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSink sink,
                                                  const NetworkFile& file,
-                                                 const std::vector<std::string>& parameters);
+                                                 const std::vector<std::string>& columns);
 
 // Lines for a terminal: the most probable models, u and flags. At most `rows` data sets.
 std::string answer_header(const ModelPosterior& answers);

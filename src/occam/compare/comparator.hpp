@@ -19,23 +19,43 @@ struct ParameterEstimates {
   std::vector<double> values;
 };
 
+// What the networks of a file make of some data sets.
+struct NetworkOutputs {
+  std::vector<double> log_alpha;  // (sets, J); of an ensemble: of the mixture (model_posterior.hpp)
+  std::vector<double> members;    // (sets, K, J) log p of each member; empty for a single network
+  std::vector<double> theta;      // (sets, P) mean over members
+  std::vector<float> summary;     // (sets, S) of the first member
+};
+
 class Comparator {
  public:
   Comparator(NetworkFile file, ThreadPool& pool);
+  // Error(usage) where the network has no head for parameters.
+  void require_estimates() const;
 
   const NetworkFile& file() const { return file_; }
+  ThreadPool& pool() const { return pool_; }
   ModelPosterior empty_posterior() const { return {file_.model_names, file_.model_prior}; }
+  std::int64_t summary_width() const { return network_->summary_width(); }  // S
+
+  // Error(bad_data) as Network::check.
+  NetworkOutputs outputs(Ragged<const float> data);
 
   // Appends one answer per data set. Data sets larger or smaller than any trained on are flagged.
   // Error(bad_data) as Network::check. With `estimates`, the parameters of each data set's most probable
   // model are appended too; Error(usage) if the network has no such head.
   void compare(const std::vector<std::string>& ids, Ragged<const float> data, ModelPosterior& answers,
                ParameterEstimates* estimates = nullptr);
+  // The same from outputs at hand.
+  void add_answers(const std::vector<std::string>& ids, Ragged<const float> data,
+                   const NetworkOutputs& outputs, ModelPosterior& answers,
+                   ParameterEstimates* estimates) const;
 
  private:
   std::string flag(std::int64_t n) const;
 
   NetworkFile file_;
+  ThreadPool& pool_;
   std::unique_ptr<Network<float>> network_;
   std::unique_ptr<BatchGradient<float>> runner_;
 };

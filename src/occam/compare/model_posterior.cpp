@@ -1,5 +1,6 @@
 #include "occam/compare/model_posterior.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -25,11 +26,15 @@ double log_sum(std::span<const double> terms) {
 ModelPosterior::ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior)
     : names_(std::move(model_names)), trained_prior_(std::move(trained_prior)), prior_(trained_prior_) {}
 
-void ModelPosterior::add(std::string id, std::int64_t n, std::span<const double> log_alpha,
-                         std::string flag) {
+void ModelPosterior::add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag,
+                         std::span<const double> members) {
   if (static_cast<std::int64_t>(log_alpha.size()) != J()) {
     throw Error(ErrorKind::internal, "{} concentrations for {} models", log_alpha.size(), J());
   }
+  const auto K = static_cast<std::int64_t>(members.size()) / J();
+  if (!ids_.empty() && K != K_) throw Error(ErrorKind::internal, "{} members after {}", K, K_);
+  K_ = K;
+  members_.insert(members_.end(), members.begin(), members.end());
   ids_.push_back(std::move(id));
   n_.push_back(n);
   flags_.push_back(std::move(flag));
@@ -99,6 +104,42 @@ double ModelPosterior::log_bayes_factor(std::int64_t b, std::int64_t i, std::int
 double ModelPosterior::uncertainty(std::int64_t b) const {
   const std::span<const double> row(log_alpha_.data() + b * J(), static_cast<std::size_t>(J()));
   return std::exp(std::log(static_cast<double>(J())) - log_sum(row));
+}
+
+std::vector<double> ModelPosterior::member_probabilities(std::int64_t b, std::int64_t k) const {
+  std::vector<double> p;
+  for (std::int64_t j = 0; j < J(); ++j) {
+    const auto i = static_cast<std::size_t>(j);
+    p.push_back(prior_[i] == 0 ? kMinusInfinity
+                               : members_[static_cast<std::size_t>((b * K_ + k) * J() + j)] +
+                                     std::log(prior_[i] / trained_prior_[i]));
+  }
+  const double total = log_sum(p);
+  for (double& value : p) value = std::exp(value - total);
+  return p;
+}
+
+double ModelPosterior::spread(std::int64_t b, std::int64_t j) const {
+  if (K_ < 2) return 0;
+  double sum = 0;
+  double squares = 0;
+  for (std::int64_t k = 0; k < K_; ++k) {
+    const double p = member_probabilities(b, k)[static_cast<std::size_t>(j)];
+    sum += p;
+    squares += p * p;
+  }
+  const auto K = static_cast<double>(K_);
+  return std::sqrt(std::max(0.0, squares - sum * sum / K) / (K - 1));
+}
+
+double ModelPosterior::agreement(std::int64_t b) const {
+  if (K_ < 2) return 1;
+  std::int64_t same = 0;
+  for (std::int64_t k = 0; k < K_; ++k) {
+    const auto p = member_probabilities(b, k);
+    same += std::max_element(p.begin(), p.end()) - p.begin() == best(b) ? 1 : 0;
+  }
+  return static_cast<double>(same) / static_cast<double>(K_);
 }
 
 std::vector<double> parse_model_prior(const std::string& text, const std::vector<std::string>& model_names) {

@@ -3,6 +3,8 @@
 // under another model prior are derived, in logarithms so that overwhelming evidence does not overflow.
 //   p_j = alpha_j / sum(alpha);  under prior q' instead of q:  p'_j proportional to p_j q'_j / q_j
 //   log BF(j : k) = log(p_j / p_k) - log(q_j / q_k), free of the model prior;  u = J / sum(alpha)
+// Of an ensemble the answer is the mixture of its members (alpha: their mean p times the geometric mean of
+// their sums), and the members' own probabilities tell how much they differ.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,9 @@ class ModelPosterior {
  public:
   ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior);
 
-  void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "");
+  // `members`: log p of each member of an ensemble under the trained prior, (K, J), or empty.
+  void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "",
+           std::span<const double> members = {});
 
   // The same data under another model prior; zero leaves a model out. Error(usage) unless it has J entries,
   // none negative, summing to one within 1e-6, and no weight on a model whose trained prior was zero.
@@ -38,15 +42,22 @@ class ModelPosterior {
   std::int64_t best(std::int64_t b) const;  // the most probable model, the first of equals
   double log_bayes_factor(std::int64_t b, std::int64_t i, std::int64_t j) const;
   double uncertainty(std::int64_t b) const;
+  // Of an ensemble: standard deviation of the members' probabilities of model j, and the share of members
+  // whose most probable model is that of the mixture. 0 and 1 for a single network.
+  double spread(std::int64_t b, std::int64_t j) const;
+  double agreement(std::int64_t b) const;
 
  private:
   double log_weight(std::int64_t b, std::int64_t j) const;
+  std::vector<double> member_probabilities(std::int64_t b, std::int64_t k) const;
 
   std::vector<std::string> names_;
   std::vector<double> trained_prior_, prior_;
   std::vector<std::string> ids_, flags_;
   std::vector<std::int64_t> n_;
   std::vector<double> log_alpha_;  // (size, J)
+  std::vector<double> members_;    // (size, K, J) log p under the trained prior
+  std::int64_t K_ = 0;
 };
 
 // "a=0.2,b=0.8" for the named models; those not named get zero. Error(usage) that suggests the nearest name.

@@ -65,5 +65,22 @@ TEST(ModelPosterior, RefusesBadPriors) {
   }
 }
 
+TEST(ModelPosterior, MembersOfAnEnsembleTellHowMuchTheyDiffer) {
+  ModelPosterior posterior({"a", "b"}, {0.5, 0.5});
+  const std::vector<double> log_alpha = {std::log(6.0), std::log(4.0)};
+  const std::vector<double> members = {std::log(0.8), std::log(0.2), std::log(0.4), std::log(0.6)};
+  posterior.add("x", 10, log_alpha, "", members);
+  EXPECT_NEAR(posterior.spread(0, 0), std::sqrt(0.08), 1e-12);  // of 0.8 and 0.4
+  EXPECT_EQ(posterior.agreement(0), 0.5);
+  // Under odds of 9 to 1 the members say 36/37 and 6/7.
+  const ModelPosterior other = posterior.with_model_prior({0.9, 0.1});
+  EXPECT_NEAR(other.spread(0, 0), (36.0 / 37 - 6.0 / 7) / std::sqrt(2.0), 1e-12);
+  EXPECT_EQ(other.agreement(0), 1);
+  ModelPosterior single({"a", "b"}, {0.5, 0.5});
+  single.add("x", 10, log_alpha);
+  EXPECT_EQ(single.spread(0, 0), 0);
+  EXPECT_EQ(single.agreement(0), 1);
+}
+
 }  // namespace
 }  // namespace occam

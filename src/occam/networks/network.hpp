@@ -62,6 +62,7 @@ class Network {
   const ParameterLayout& layout() const { return layout_; }
   std::int64_t weight_count() const { return layout_.size(); }
   std::int64_t packed_size() const { return packed_layout_.size(); }
+  std::int64_t summary_width() const { return models_->in(); }
   std::int64_t shortest() const { return body_->shortest(); }
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
   std::int64_t bundle_sets() const { return body_->bundle_sets(); }

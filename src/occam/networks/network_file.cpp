@@ -21,6 +21,7 @@ constexpr double kGoldenTolerance = 2e-3;
 
 json describe(const NetworkFile& file) {
   return {{"network", file.config.json()},
+          {"members", file.members.size()},
           {"link", link_names()[static_cast<std::size_t>(file.link)]},
           {"ordered", file.ordered},
           {"columns", file.columns},
@@ -86,12 +87,19 @@ std::vector<float> golden_outputs(const NetworkFile& file, Ragged<const float> d
   const Network<float> network(file.config);
   network.check(data);
   std::vector<float> packed(static_cast<std::size_t>(network.packed_size()));
-  network.pack_all(file.weights.data(), packed.data());
-  Workspace workspace;
-  const Matrix<float> f = network.forward(packed.data(), data, workspace, false)->models;
   std::vector<float> outputs;
-  for (std::int64_t b = 0; b < f.rows; ++b) outputs.insert(outputs.end(), f.row(b), f.row(b) + f.columns);
+  for (const auto& weights : file.members) {
+    network.pack_all(weights.data(), packed.data());
+    Workspace workspace;
+    const Matrix<float> f = network.forward(packed.data(), data, workspace, false)->models;
+    for (std::int64_t b = 0; b < f.rows; ++b) outputs.insert(outputs.end(), f.row(b), f.row(b) + f.columns);
+  }
   return outputs;
+}
+
+// Tensors of the first member have plain names, so that any reader finds the weights of a network.
+std::string member_prefix(std::size_t member) {
+  return member == 0 ? "" : fmt::format("member{}/", member);
 }
 
 void verify_golden(const NetworkFile& file) {
@@ -105,8 +113,8 @@ void verify_golden(const NetworkFile& file) {
   }
   const std::int64_t D = file.config.channels;
   if (offsets.back() * D != static_cast<std::int64_t>(golden.data.size()) ||
-      static_cast<std::int64_t>(golden.n.size()) * file.config.models !=
-          static_cast<std::int64_t>(golden.outputs.size())) {
+      golden.n.size() * file.members.size() * static_cast<std::size_t>(file.config.models) !=
+          golden.outputs.size()) {
     throw Error(ErrorKind::bad_config, "its golden inputs are not usable");
   }
   const auto sets = static_cast<std::int64_t>(golden.n.size());
@@ -216,14 +224,19 @@ Safetensors network_to_safetensors(const NetworkFile& file) {
                        {"problem", file.problem},
                        {"fingerprint", file.fingerprint},
                        {"record", file.record.dump()}};
-  add_tensors(contents, Network<float>(file.config).layout(), file.weights, "");
+  const Network<float> network(file.config);
+  for (std::size_t k = 0; k < file.members.size(); ++k) {
+    add_tensors(contents, network.layout(), file.members[k], member_prefix(k));
+  }
   const auto sets = static_cast<std::int64_t>(file.golden.n.size());
   const auto rows = static_cast<std::int64_t>(file.golden.data.size()) / file.config.channels;
   contents.tensors.emplace_back(
       "golden.data", NdArray::of<float>({rows, file.config.channels}, std::span(file.golden.data)));
   contents.tensors.emplace_back("golden.n", NdArray::of<std::int64_t>({sets}, std::span(file.golden.n)));
   contents.tensors.emplace_back(
-      "golden.outputs", NdArray::of<float>({sets, file.config.models}, std::span(file.golden.outputs)));
+      "golden.outputs",
+      NdArray::of<float>({static_cast<std::int64_t>(file.members.size()) * sets, file.config.models},
+                         std::span(file.golden.outputs)));
   contents.metadata["checksum"] = tensor_checksum(contents);
   return contents;
 }
@@ -233,13 +246,21 @@ NetworkFile network_from_safetensors(const Safetensors& contents, const std::str
     check_version(contents);
     check_checksum(contents);
     NetworkFile file;
-    read_description(json::parse(metadata(contents, "description")), file);
+    const json description = json::parse(metadata(contents, "description"));
+    read_description(description, file);
     check_description(file);
     file.problem_name = metadata(contents, "problem_name");
     file.problem = metadata(contents, "problem");
     file.fingerprint = metadata(contents, "fingerprint");
     file.record = json::parse(metadata(contents, "record"));
-    file.weights = take_tensors(contents, Network<float>(file.config).layout(), "", name);
+    const Network<float> network(file.config);
+    const auto members = description.value("members", std::size_t{1});
+    if (members < 1 || members > contents.tensors.size()) {
+      throw Error(ErrorKind::bad_config, "it claims to hold {} networks", members);
+    }
+    for (std::size_t k = 0; k < members; ++k) {
+      file.members.push_back(take_tensors(contents, network.layout(), member_prefix(k), name));
+    }
     file.golden = {contents.at("golden.data").as_float(), contents.at("golden.n").as_int64(),
                    contents.at("golden.outputs").as_float()};
     verify_golden(file);

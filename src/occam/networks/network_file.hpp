@@ -21,7 +21,7 @@ namespace occam {
 struct GoldenOutputs {
   std::vector<float> data;      // (sum n, D)
   std::vector<std::int64_t> n;  // (sets)
-  std::vector<float> outputs;   // (sets, J), of the head `models`
+  std::vector<float> outputs;   // (members, sets, J), of the head `models`
 };
 
 struct NetworkFile {
@@ -29,7 +29,8 @@ struct NetworkFile {
 
   NetworkConfig config;
   Link link = Link::exp;
-  std::vector<float> weights;
+  std::vector<std::vector<float>>
+      members;  // weights; more than one: an ensemble, whose answer is their mixture
 
   std::string problem_name;
   std::string problem;      // as a problem file (TOML)

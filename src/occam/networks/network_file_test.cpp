@@ -22,8 +22,8 @@ NetworkFile example() {
       {{"inv_width", 5}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 6}, {"summary", 3}}, "t");
   const Network<float> network(file.config);
   file.config = network.config();
-  file.weights.resize(static_cast<std::size_t>(network.weight_count()));
-  network.layout().initialise<float>(file.weights, 1, 0);
+  file.members.emplace_back(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(file.members[0], 1, 0);
   file.problem_name = "example";
   file.problem = "name = \"example\"";
   file.fingerprint = "0123456789abcdef";
@@ -48,11 +48,26 @@ TEST(NetworkFile, RoundTripsBitForBit) {
   const NetworkFile file = example();
   write_network_file(path, file);
   const NetworkFile again = read_network_file(path);
-  EXPECT_EQ(again.weights, file.weights);
+  EXPECT_EQ(again.members, file.members);
   EXPECT_EQ(again.golden.outputs, file.golden.outputs);
   EXPECT_EQ(again.parameter_mask, file.parameter_mask);
   EXPECT_EQ(safetensors_bytes(network_to_safetensors(again)),
             safetensors_bytes(network_to_safetensors(file)));
+}
+
+TEST(NetworkFile, HoldsAnEnsembleAndVerifiesEveryMember) {
+  NetworkFile file = example();
+  file.members.push_back(file.members[0]);
+  for (float& weight : file.members[1]) weight *= 0.5f;
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6, -1, -2};
+  const std::int64_t offsets[] = {0, 3, 4};
+  file.golden = make_golden(file, {{x.data(), 4, 2, 2}, offsets, 2});
+  EXPECT_EQ(file.golden.outputs.size(), 2u * 2 * 3);
+  const NetworkFile again = network_from_safetensors(network_to_safetensors(file), "n.occam");
+  EXPECT_EQ(again.members, file.members);
+  NetworkFile wrong = file;
+  for (float& weight : wrong.members[1]) weight += 0.1f;  // a damage that the checksum of the new file would hide
+  EXPECT_THROW(network_from_safetensors(network_to_safetensors(wrong), "n.occam"), Error);
 }
 
 std::string refusal(const Safetensors& contents) {

@@ -59,6 +59,10 @@ Fields fields(TrainOptions& o) {
           .at_most(100),
       field("restart_after", o.restart_after, "steps after which a run at chance is given up (0: chosen)")
           .at_least(0),
+      field("ensemble", o.ensemble,
+            "networks to train into one file, from different initial weights and data")
+          .at_least(1)
+          .at_most(64),
   };
 }
 

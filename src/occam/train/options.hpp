@@ -32,6 +32,7 @@ struct TrainOptions {
   std::int64_t patience = 0;
   std::int64_t restarts = 3;
   std::int64_t restart_after = 0;
+  std::int64_t ensemble = 1;
 
   Schedule rate_schedule() const;
   // The step after which a run at chance is given up.

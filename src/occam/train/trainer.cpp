@@ -227,7 +227,7 @@ void Trainer::begin_attempt(std::int64_t attempt) {
   s_->at.weights.assign(static_cast<std::size_t>(s_->network->weight_count()), 0.0f);
   s_->network->layout().initialise<float>(s_->at.weights, member_seed(run_),
                                           static_cast<std::uint64_t>(attempt));
-  if (run_.start) grow_weights(*run_.start, problem_, *s_->network, s_->at.weights);
+  if (run_.start) grow_weights(*run_.start, start_member(), problem_, *s_->network, s_->at.weights);
   s_->at.average = s_->at.weights;
   AdamOptions adam;
   adam.clip_norm = options_.clip;
@@ -318,12 +318,12 @@ double Trainer::validate() {
   return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 
-double Trainer::chance_loss() const {
-  return entropy(problem_.model_prior());
+double chance_loss(const Problem& problem) {
+  return entropy(problem.model_prior());
 }
 
 bool Trainer::should_restart(double validation_loss) {
-  if (run_.start || validation_loss < chance_loss() - kChanceMargin) return false;
+  if (run_.start || validation_loss < chance_loss(problem_) - kChanceMargin) return false;
   if (s_->at.attempt >= options_.restarts) {
     progress_.say(fmt::format(
         "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",
@@ -410,6 +410,7 @@ NetworkFile Trainer::train() {
     }
   }
   if (s_->at.best.empty()) s_->at.best = s_->at.average;
+  if (run_.keep_checkpoint) save_checkpoint();
   report_failures();
   return finished();
 }
@@ -445,7 +446,7 @@ NetworkFile Trainer::finished() const {
   NetworkFile file;
   file.config = s_->network->config();
   file.link = link_of(options_);
-  file.weights = s_->at.best;
+  file.members = {s_->at.best};
   file.problem_name = problem_.name();
   file.problem = problem_toml(problem_);
   file.fingerprint = problem_.fingerprint();
@@ -485,6 +486,11 @@ NetworkFile Trainer::finished() const {
   return file;
 }
 
+// Where more members are wanted than there are to start from, they share them.
+std::size_t Trainer::start_member() const {
+  return static_cast<std::size_t>(run_.member) % run_.start->members.size();
+}
+
 json Trainer::identity() const {
   TrainOptions copy = options_;
   return {{"problem", problem_.fingerprint()},
@@ -492,7 +498,7 @@ json Trainer::identity() const {
           {"member of the ensemble", run_.member},
           {"set of training options", fields_json(fields(copy))},
           {"network", s_->config.json()},
-          {"network to start from", run_.start ? weight_checksum(run_.start->weights) : ""}};
+          {"network to start from", run_.start ? weight_checksum(run_.start->members[start_member()]) : ""}};
 }
 
 void Trainer::save_checkpoint() {

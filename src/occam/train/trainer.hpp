@@ -36,11 +36,15 @@ struct TrainRun {
   std::string checkpoint;         // path; empty: none
   double checkpoint_minutes = 5;  // between two checkpoints
   bool resume = false;            // continue from the checkpoint if it exists
+  bool keep_checkpoint = false;   // also at the end, so that a later --resume finds the run finished
   bool record_timing = false;     // puts wall time into the file, which then differs from run to run
   std::shared_ptr<const ReferenceTable> table;  // train from it instead of simulating
   std::shared_ptr<const NetworkFile> start;     // begin with what this network knows (see warm_start.hpp)
   std::function<void(const TrainEvent&)> log;   // at every validation
 };
+
+// The log-loss of answering with the model prior.
+double chance_loss(const Problem& problem);
 
 class Trainer {
  public:
@@ -56,8 +60,6 @@ class Trainer {
   NetworkFile train();
 
   const TrainOptions& options() const { return options_; }
-  // The log-loss of answering with the model prior.
-  double chance_loss() const;
 
  private:
   struct State;
@@ -74,6 +76,7 @@ class Trainer {
   bool should_restart(double validation_loss);
   void settle_total();
   void report_failures();
+  std::size_t start_member() const;
   nlohmann::json identity() const;
   void save_checkpoint();
   void load_checkpoint();

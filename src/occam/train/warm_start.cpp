@@ -66,8 +66,8 @@ void check_warm_start(const NetworkFile& from, const Problem& problem) {
   }
 }
 
-void grow_weights(const NetworkFile& from, const Problem& problem, const Network<float>& to,
-                  std::vector<float>& weights) {
+void grow_weights(const NetworkFile& from, std::size_t member, const Problem& problem,
+                  const Network<float>& to, std::vector<float>& weights) {
   const Network<float> old(from.config);
   const auto models = places(problem.model_names(), from.model_names);
   const auto parameters = places(problem.parameter_names(), from.parameter_names);
@@ -76,7 +76,7 @@ void grow_weights(const NetworkFile& from, const Problem& problem, const Network
     if (source == nullptr) continue;
     const bool head = tensor.name.starts_with("head.");
     const bool estimates = tensor.name.starts_with("parameters.");
-    const float* old_values = from.weights.data() + source->offset;
+    const float* old_values = from.members[member].data() + source->offset;
     float* values = weights.data() + tensor.offset;
     if (head || estimates) {
       copy_columns(old_values, source->shape.back(), head ? models : parameters, head,

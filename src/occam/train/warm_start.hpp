@@ -16,9 +16,9 @@ namespace occam {
 // of its models.
 void check_warm_start(const NetworkFile& from, const Problem& problem);
 
-// Overwrites what the old network knows in freshly initialised weights of the new one.
-void grow_weights(const NetworkFile& from, const Problem& problem, const Network<float>& to,
-                  std::vector<float>& weights);
+// Overwrites what a member of the old network knows in freshly initialised weights of the new one.
+void grow_weights(const NetworkFile& from, std::size_t member, const Problem& problem,
+                  const Network<float>& to, std::vector<float>& weights);
 
 // Parameters that the old network estimates keep the scale of their estimates.
 void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<double>& mean,

@@ -1,5 +1,7 @@
 #include "occam/train/warm_start.hpp"
 
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "occam/core/error.hpp"
@@ -29,8 +31,8 @@ NetworkFile network_for(const Problem& problem) {
   file.parameter_mean = {0.25};
   file.parameter_scale = {4};
   const Network<float> network(file.config);
-  file.weights.resize(static_cast<std::size_t>(network.weight_count()));
-  for (std::size_t i = 0; i < file.weights.size(); ++i) file.weights[i] = static_cast<float>(i + 1);
+  file.members.emplace_back(static_cast<std::size_t>(network.weight_count()));
+  std::iota(file.members[0].begin(), file.members[0].end(), 1.0f);
   return file;
 }
 
@@ -41,11 +43,11 @@ TEST(WarmStart, KnownModelsKeepTheirWeightsInAnyOrderAndNewOnesBeginAsTheirMean)
   config.models = 3;
   const Network<float> network(config), old(from.config);
   std::vector<float> weights(static_cast<std::size_t>(network.weight_count()), 0.5f);
-  grow_weights(from, problem, network, weights);
+  grow_weights(from, 0, problem, network, weights);
   for (const Tensor& tensor : network.layout().tensors()) {
     const Tensor& source = *old.layout().find(tensor.name);
     const float* is = weights.data() + tensor.offset;
-    const float* was = from.weights.data() + source.offset;
+    const float* was = from.members[0].data() + source.offset;
     if (!tensor.name.starts_with("head.")) {
       EXPECT_TRUE(std::equal(is, is + tensor.size, was)) << tensor.name;
       continue;
