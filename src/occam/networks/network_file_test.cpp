@@ -66,7 +66,8 @@ TEST(NetworkFile, HoldsAnEnsembleAndVerifiesEveryMember) {
   const NetworkFile again = network_from_safetensors(network_to_safetensors(file), "n.occam");
   EXPECT_EQ(again.members, file.members);
   NetworkFile wrong = file;
-  for (float& weight : wrong.members[1]) weight += 0.1f;  // a damage that the checksum of the new file would hide
+  for (float& weight : wrong.members[1])
+    weight += 0.1f;  // a damage that the checksum of the new file would hide
   EXPECT_THROW(network_from_safetensors(network_to_safetensors(wrong), "n.occam"), Error);
 }
 
