@@ -9,6 +9,7 @@
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
 #include "occam/core/error.hpp"
+#include "occam/scope/scope.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -24,6 +25,7 @@ struct CompareVerb {
   bool parameters = false;
   bool summary = false;
   bool exact = false;
+  VerdictOptions verdict;
 };
 
 Fields fields(CompareVerb& o) {
@@ -92,6 +94,26 @@ class ExactCheck {
   std::int64_t count_ = 0;
 };
 
+// How many data sets no model can have made, also when the number of questions asked is taken into account.
+void report_scope(const std::vector<double>& p, const ScopeReference& scope, const VerdictOptions& options,
+                  ProgressSink& progress) {
+  if (scope.smallest_p() >= options.scope_level) {
+    progress.say(
+        fmt::format("--scope-level {} cannot be reached: the calibration of this network allows no p below "
+                    "{:.2g} (train with a larger --scope-calibration)",
+                    options.scope_level, scope.smallest_p()));
+  }
+  const auto out = std::count_if(p.begin(), p.end(), [&](double x) { return x < options.scope_level; });
+  if (out == 0) return;
+  constexpr double kFalseShare = 0.05;
+  const std::vector<bool> found = benjamini_hochberg(p, kFalseShare);
+  progress.say(fmt::format(
+      "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
+      "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
+      out, p.size(), options.scope_level, options.scope_level * static_cast<double>(p.size()),
+      std::count(found.begin(), found.end(), true), 100 * kFalseShare));
+}
+
 void compare(CompareVerb& o, const Call& call) {
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
@@ -103,6 +125,8 @@ void compare(CompareVerb& o, const Call& call) {
   }
   std::optional<ExactCheck> exact;
   if (o.exact) exact.emplace(file);
+  const std::optional<ScopeReference> scope = scope_of(file);
+  std::vector<double> scope_p;
 
   std::unique_ptr<AtomicFile> out;
   std::unique_ptr<AnswerWriter> writer;
@@ -128,12 +152,19 @@ void compare(CompareVerb& o, const Call& call) {
     const ParameterEstimates& estimates = extras.estimates;
     NetworkOutputs outputs = comparator.outputs(data);
     comparator.add_answers(ids, data, outputs, answers, o.parameters ? &extras.estimates : nullptr);
+    if (scope) extras.scope = judge_scope(*scope, comparator, data, outputs);
     extras.summary = std::move(outputs.summary);
     if (!prior.empty()) answers = answers.with_model_prior(prior);
+    for (std::int64_t b = 0; b < answers.size(); ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      extras.verdicts.push_back(
+          verdict_on(answers, b, scope ? std::optional(extras.scope[at]) : std::nullopt, o.verdict));
+      if (scope) scope_p.push_back(extras.scope[at].p);
+    }
     for (std::int64_t b = 0; writer && b < answers.size(); ++b) writer->add(columns.row(answers, extras, b));
     if (!writer && done < kTableRows) {
-      if (done == 0) Call::print(answer_header(answers));
-      Call::print(answer_lines(answers, kTableRows - done));
+      if (done == 0) Call::print(answer_header(answers, scope.has_value()));
+      Call::print(answer_lines(answers, extras, kTableRows - done));
       for (std::int64_t b = 0; o.parameters && b < std::min(kTableRows - done, answers.size()); ++b) {
         estimates_text += fmt::format("{}:", answers.id(b));
         for (std::size_t p = 0; p < estimates.names.size(); ++p) {
@@ -163,6 +194,7 @@ void compare(CompareVerb& o, const Call& call) {
     Call::print("\nRough point estimates of the parameters of the most probable model:\n" + estimates_text);
   }
   if (exact) Call::print(exact->text());
+  if (scope) report_scope(scope_p, *scope, o.verdict, *progress);
   if (flagged > 0) {
     progress->say(
         fmt::format("{} of {} data sets have sizes outside the range trained on ({} to {}); do not trust "
@@ -189,6 +221,7 @@ void register_compare(Verbs& verbs) {
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(fields(*o))
+      .options(fields(o->verdict))
       .computes()
       .run([o](const Call& call) { compare(*o, call); });
 }

@@ -123,6 +123,7 @@ void register_extend(Verbs& verbs) {
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))
       .options(own_fields(*o))
+      .options(fields(o->training.scope))
       .options(run_fields(o->training))
       .computes()
       .run([o](const Call& call) { extend(*o, call); });

@@ -75,6 +75,7 @@ void register_train(Verbs& verbs) {
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))
       .options(network_fields(*o))
+      .options(fields(o->training.scope))
       .options(run_fields(o->training))
       .computes()
       .run([o](const Call& call) { train(*o, call); });

@@ -68,6 +68,10 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
                              file.record["validation_loss"].get<double>(), chance_loss(problem),
                              file.record["steps"].get<std::int64_t>()));
     if (log) log->commit();
+    if (o.scope.reference > 0) {
+      Comparator comparator(file, pool);
+      put_scope(build_scope(comparator, problem, o.scope, call.seed(), progress), file);
+    }
     return file;
   } catch (...) {
     if (log) log->commit();  // what was logged until then is worth keeping

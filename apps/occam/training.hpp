@@ -4,6 +4,7 @@
 #include <string>
 
 #include "occam/core/fields.hpp"
+#include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
 #include "occam/train/trainer.hpp"
 #include "verb.hpp"
@@ -12,6 +13,7 @@ namespace occam {
 
 struct TrainingCommand {
   TrainOptions train;
+  ScopeOptions scope;
   std::string log, table;
   bool resume = false;
   bool record_timing = false;
@@ -20,9 +22,9 @@ struct TrainingCommand {
 
 Fields run_fields(TrainingCommand& o);
 
-// Trains and returns the network, which the caller writes to `output`; forget_checkpoint() then removes what
-// an interrupted run would have gone on from. `network` are options of the network, `start` one to begin
-// from.
+// Trains, adds a scope reference, and returns the network, which the caller writes to `output`;
+// forget_checkpoint() then removes what an interrupted run would have gone on from. `network` are options of
+// the network, `start` one to begin from.
 NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
                          std::shared_ptr<const NetworkFile> start, const std::string& output,
                          const Call& call, ThreadPool& pool, ProgressSink& progress);

@@ -82,6 +82,8 @@ class JsonAnswers final : public AnswerWriter {
 AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width)
     : names_({"dataset", "n", "best"}),
       ensemble_(file.members.size() > 1),
+      scope_(!file.scope.is_null()),
+      scope_by_model_(scope_ && file.scope.value("by_model", false)),
       estimates_(estimates),
       summary_width_(static_cast<std::size_t>(summary_width)) {
   const auto per_model = [&](const char* prefix) {
@@ -95,6 +97,9 @@ AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64
     per_model("spread_");
     names_.push_back("agreement");
   }
+  if (scope_) names_.push_back("scope_p");
+  if (scope_by_model_) per_model("scope_p_");
+  names_.insert(names_.end(), {"verdict", "explanation"});
   if (estimates_) {
     for (const std::string& parameter : file.parameter_names) names_.push_back("estimate_" + parameter);
   }
@@ -120,6 +125,11 @@ std::vector<AnswerCell> AnswerColumns::row(const ModelPosterior& answers, const 
     cells.emplace_back(answers.agreement(b));
   }
   const auto at = static_cast<std::size_t>(b);
+  if (scope_) cells.emplace_back(extras.scope[at].p);
+  if (scope_by_model_)
+    per_model([&](std::int64_t j) { return extras.scope[at].by_model[static_cast<std::size_t>(j)]; });
+  cells.emplace_back(extras.verdicts[at].word);
+  cells.emplace_back(extras.verdicts[at].explanation);
   const std::size_t P = extras.estimates.names.size();
   for (std::size_t i = 0; estimates_ && i < P; ++i) {
     const double value = extras.estimates.values[at * P + i];
@@ -151,28 +161,32 @@ std::size_t id_width(const ModelPosterior& answers) {
 
 }  // namespace
 
-std::string answer_header(const ModelPosterior& answers) {
-  return fmt::format("{:<{}}  {:>6}  {:>6}  models by probability\n", "data set", id_width(answers), "n",
-                     "u");
+std::string answer_header(const ModelPosterior& answers, bool scope) {
+  return fmt::format("{:<{}}  {:>6}  {}{:<12}  models by probability\n", "data set", id_width(answers), "n",
+                     scope ? "scope_p  " : "", "verdict");
 }
 
-std::string answer_lines(const ModelPosterior& answers, std::int64_t rows) {
+std::string answer_lines(const ModelPosterior& answers, const AnswerExtras& extras, std::int64_t rows) {
   constexpr std::size_t kShown = 4;  // models per line, most probable first
   const std::size_t width = id_width(answers);
   std::string text;
   for (std::int64_t b = 0; b < std::min(rows, answers.size()); ++b) {
+    const auto at = static_cast<std::size_t>(b);
     std::vector<std::int64_t> order(static_cast<std::size_t>(answers.J()));
     std::iota(order.begin(), order.end(), 0);
     const std::vector<double> p = answers.probabilities(b);
     std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return p[i] > p[j]; });
-    text +=
-        fmt::format("{:<{}}  {:>6}  {:>6.3f} ", answers.id(b), width, answers.n(b), answers.uncertainty(b));
+    text += fmt::format("{:<{}}  {:>6}  ", answers.id(b), width, answers.n(b));
+    if (!extras.scope.empty()) text += fmt::format("{:>7.3f}  ", extras.scope[at].p);
+    text += fmt::format("{:<12} ", extras.verdicts[at].word);
     for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
       text +=
           fmt::format(" {} {:.3f}", answers.model_names()[static_cast<std::size_t>(order[i])], p[order[i]]);
     }
     if (order.size() > kShown) text += " ...";
     if (!answers.flag(b).empty()) text += fmt::format("  ! {}", answers.flag(b));
+    if (extras.verdicts[at].word == "out-of-scope")
+      text += fmt::format("\n    {}", extras.verdicts[at].explanation);
     text += '\n';
   }
   return text;

@@ -1,8 +1,9 @@
 // Answers as files: csv, tsv or json, one row or object per data set, under the names users rely on:
 //   dataset, n, best, p_<model>..., alpha_<model>..., log_bf_<model>..., u, flag
 // log_bf_<model> is the natural log Bayes factor of that model against `best`. Of an ensemble,
-// spread_<model>... and agreement follow; then what else was asked for. Rows are written as they come, so
-// memory does not grow with their number.
+// spread_<model>... and agreement follow; with a scope reference scope_p and scope_p_<model>...; then verdict
+// and explanation, and what else was asked for. Rows are written as they come, so memory does not grow with
+// their number.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,17 @@
 #include <vector>
 
 #include "occam/compare/comparator.hpp"
+#include "occam/compare/data_set_verdict.hpp"
 #include "occam/io/file.hpp"
 
 namespace occam {
 
 // What may stand beside the answers of some data sets.
 struct AnswerExtras {
-  ParameterEstimates estimates;  // values empty: not wanted
-  std::vector<float> summary;    // (sets, S) the network's summary of each data set, or empty
+  ParameterEstimates estimates;          // values empty: not wanted
+  std::vector<float> summary;            // (sets, S) the network's summary of each data set, or empty
+  std::vector<ScopeAnswer> scope;        // (sets), or empty
+  std::vector<DataSetVerdict> verdicts;  // (sets)
 };
 
 // Nothing stands for a missing value.
@@ -36,7 +40,7 @@ class AnswerColumns {
 
  private:
   std::vector<std::string> names_;
-  bool ensemble_, estimates_;
+  bool ensemble_, scope_, scope_by_model_, estimates_;
   std::size_t summary_width_;
 };
 
@@ -52,8 +56,8 @@ std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSi
                                                  const NetworkFile& file,
                                                  const std::vector<std::string>& columns);
 
-// Lines for a terminal: the most probable models, u and flags. At most `rows` data sets.
-std::string answer_header(const ModelPosterior& answers);
-std::string answer_lines(const ModelPosterior& answers, std::int64_t rows);
+// Lines for a terminal: verdict, the most probable models, and flags. At most `rows` data sets.
+std::string answer_header(const ModelPosterior& answers, bool scope);
+std::string answer_lines(const ModelPosterior& answers, const AnswerExtras& extras, std::int64_t rows);
 
 }  // namespace occam

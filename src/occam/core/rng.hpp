@@ -22,6 +22,7 @@ enum class Purpose : std::uint32_t {
   dropout = 7,      // masks and sampling layers during training
   standardise = 8,  // data sets that set the input standardisation
   derive = 9,       // seeds for derived generators
+  scope = 12,       // data sets that show what the models can produce
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

@@ -237,6 +237,10 @@ Safetensors network_to_safetensors(const NetworkFile& file) {
       "golden.outputs",
       NdArray::of<float>({static_cast<std::int64_t>(file.members.size()) * sets, file.config.models},
                          std::span(file.golden.outputs)));
+  if (!file.scope.is_null()) {
+    contents.metadata["scope"] = file.scope.dump();
+    contents.tensors.insert(contents.tensors.end(), file.scope_tensors.begin(), file.scope_tensors.end());
+  }
   contents.metadata["checksum"] = tensor_checksum(contents);
   return contents;
 }
@@ -264,6 +268,10 @@ NetworkFile network_from_safetensors(const Safetensors& contents, const std::str
     file.golden = {contents.at("golden.data").as_float(), contents.at("golden.n").as_int64(),
                    contents.at("golden.outputs").as_float()};
     verify_golden(file);
+    if (contents.metadata.contains("scope")) file.scope = json::parse(contents.metadata.at("scope"));
+    for (const auto& [tensor, array] : contents.tensors) {
+      if (tensor.starts_with("scope.")) file.scope_tensors.emplace_back(tensor, array);
+    }
     return file;
   } catch (const json::exception& error) {
     refuse(name, fmt::format("its description is not usable ({})", error.what()));

@@ -48,6 +48,10 @@ struct NetworkFile {
   std::vector<std::vector<std::uint8_t>> parameter_mask;  // (J, P) which model has which
 
   nlohmann::json record = nlohmann::json::object();  // options, seed, steps, losses, program version
+  // What the scope test needs (scope/scope_reference.hpp), carried as it is: tensors named scope.* and their
+  // description; null where the network has none.
+  nlohmann::json scope;
+  std::vector<std::pair<std::string, NdArray>> scope_tensors;
   GoldenOutputs golden;
 };
 

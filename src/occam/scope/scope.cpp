@@ -1,0 +1,141 @@
+#include "occam/scope/scope.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/simulate/simulator.hpp"
+
+namespace occam {
+namespace {
+
+constexpr std::int64_t kChunk = 500;         // data sets simulated at a time
+constexpr std::int64_t kSketchSample = 500;  // data sets that decide what the sketch looks at
+
+Ragged<const float> view(const Batch& batch) {
+  return {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
+          batch.offsets().data(),
+          batch.size()};
+}
+
+// The problem with sizes spread evenly over their logarithms, drawn for every data set.
+Problem with_even_sizes(const Problem& problem) {
+  ProblemSpec spec;
+  spec.name = problem.name();
+  spec.models.assign(problem.models().begin(), problem.models().end());
+  spec.model_prior.assign(problem.model_prior().begin(), problem.model_prior().end());
+  const std::int64_t low = problem.size().low();
+  const std::int64_t high = problem.size().high();
+  spec.size = low < high ? SizeDistribution::log_uniform(low, high) : SizeDistribution::fixed(low);
+  return Problem(std::move(spec));
+}
+
+std::vector<ScopeReference::Point> points_of(const Sketch& sketch, const Comparator& comparator,
+                                             Ragged<const float> data, const NetworkOutputs& outputs) {
+  const auto S = static_cast<std::size_t>(comparator.summary_width());
+  const auto J = static_cast<std::size_t>(comparator.file().config.models);
+  std::vector<ScopeReference::Point> points(static_cast<std::size_t>(data.sets));
+  comparator.pool().for_each(data.sets, [&](std::int64_t b, int) {
+    const auto at = static_cast<std::size_t>(b);
+    ScopeReference::Point& point = points[at];
+    const float* summary = outputs.summary.data() + at * S;
+    point.features.assign(summary, summary + S);
+    point.features.resize(S + static_cast<std::size_t>(sketch.size()));
+    sketch.of(data.x.rows_from(data.offsets[b], data.size(b)), std::span(point.features).subspan(S));
+    point.rows = data.size(b);
+    const double* log_alpha = outputs.log_alpha.data() + at * J;
+    point.best = static_cast<std::int32_t>(std::max_element(log_alpha, log_alpha + J) - log_alpha);
+  });
+  return points;
+}
+
+// Simulated data sets first..first+count-1 as points, chunk by chunk.
+void simulate_points(Simulator& simulator, Comparator& comparator, const Sketch& sketch, std::int64_t first,
+                     std::int64_t count, ProgressSink& progress,
+                     const std::function<void(std::vector<ScopeReference::Point>)>& visit) {
+  Batch batch;
+  for (std::int64_t done = 0; done < count; done += kChunk) {
+    if (progress.stop_requested())
+      throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
+    simulator.simulate_range(first + done, std::min(kChunk, count - done), comparator.pool(), batch);
+    auto points = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
+    for (std::size_t b = 0; b < points.size(); ++b) points[b].model = batch.models()[b];
+    visit(std::move(points));
+    progress.update(first + std::min(done + kChunk, count), 0, "scope");
+  }
+}
+
+}  // namespace
+
+Fields fields(ScopeOptions& o) {
+  return {field("scope_reference", o.reference,
+                "simulated data sets kept in the file, to tell data that no model makes (0: none)")
+              .at_least(0),
+          field("scope_calibration", o.calibration, "further ones, which set the rate of false alarms")
+              .at_least(100)};
+}
+
+ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
+                           std::uint64_t seed, ProgressSink& progress) {
+  if (options.reference < 10 * ScopeReference::kNeighbours) {
+    throw Error(ErrorKind::usage, "a scope reference of {} data sets is too small; at least {}",
+                options.reference, 10 * ScopeReference::kNeighbours);
+  }
+  Simulator simulator(with_even_sizes(problem), seed, Purpose::scope);
+  Batch sample;
+  simulator.simulate_range(0, std::min(kSketchSample, options.reference), comparator.pool(), sample);
+  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, problem.ordered());
+  std::vector<ScopeReference::Point> points;
+  simulate_points(simulator, comparator, sketch, 0, options.reference, progress,
+                  [&](std::vector<ScopeReference::Point> chunk) {
+                    std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
+                  });
+  ScopeReference scope(sketch, problem.J(), std::move(points));
+  comparator.pool().for_each(scope.reference_size(), [&](std::int64_t i, int) { scope.measure_density(i); });
+  simulate_points(simulator, comparator, sketch, options.reference, options.calibration, progress,
+                  [&](std::vector<ScopeReference::Point> chunk) {
+                    std::vector<ScopeReference::Scores> scores(chunk.size());
+                    comparator.pool().for_each(static_cast<std::int64_t>(chunk.size()),
+                                               [&](std::int64_t b, int) {
+                                                 const auto at = static_cast<std::size_t>(b);
+                                                 scope.place(chunk[at]);
+                                                 scores[at] = scope.scores(chunk[at]);
+                                               });
+                    for (std::size_t b = 0; b < chunk.size(); ++b) scope.add_calibration(chunk[b], scores[b]);
+                  });
+  scope.calibrated();
+  return scope;
+}
+
+void put_scope(const ScopeReference& scope, NetworkFile& file) {
+  Safetensors contents;
+  scope.add_to(contents, file.scope);
+  file.scope_tensors = std::move(contents.tensors);
+}
+
+std::optional<ScopeReference> scope_of(const NetworkFile& file) {
+  if (file.scope.is_null()) return std::nullopt;
+  Safetensors contents;
+  contents.tensors = file.scope_tensors;
+  try {
+    return ScopeReference::from(contents, file.scope);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::bad_config, "the scope reference of the network is not usable ({})", error.what());
+  }
+}
+
+std::vector<ScopeAnswer> judge_scope(const ScopeReference& scope, const Comparator& comparator,
+                                     Ragged<const float> data, const NetworkOutputs& outputs) {
+  std::vector<ScopeReference::Point> points = points_of(scope.sketch(), comparator, data, outputs);
+  std::vector<ScopeAnswer> answers(points.size());
+  comparator.pool().for_each(data.sets, [&](std::int64_t b, int) {
+    const auto at = static_cast<std::size_t>(b);
+    scope.place(points[at]);
+    answers[at] = scope.judge(points[at]);
+  });
+  return answers;
+}
+
+}  // namespace occam

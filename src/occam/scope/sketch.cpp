@@ -1,0 +1,331 @@
+#include "occam/scope/sketch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+constexpr std::size_t kMostLevels = 8;   // a column with more values counts as continuous
+constexpr std::size_t kMostGroups = 24;  // beyond, only groups by one column
+constexpr std::size_t kMostPairs = 28;   // correlations
+constexpr std::array<double, 9> kQuantiles = {0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1};
+constexpr std::array<const char*, 9> kQuantileNames = {
+    "smallest",          "5 % quantile of",  "10 % quantile of",
+    "lower quartile of", "median",           "upper quartile of",
+    "90 % quantile of",  "95 % quantile of", "largest"};
+constexpr std::array<std::int64_t, 6> kLags = {1, 2, 5, 10, 20, 50};
+constexpr std::int64_t kSegment = 256;  // of the spectrum, or the largest power of two that fits
+// Borders of the frequency bands, in 1/256 of the sampling rate.
+constexpr std::array<std::int64_t, 13> kBands = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 129};
+constexpr std::size_t kPerGroup = kQuantiles.size() + 1;
+constexpr std::size_t kPerOrderedColumn = 2 * kPerGroup + kLags.size() + 1 + kBands.size() - 1 + 3;
+
+// Quantiles by linear interpolation, and the standard deviation; `values` is sorted in place, not empty.
+void quantiles_and_spread(std::vector<float>& values, float*& out) {
+  std::sort(values.begin(), values.end());
+  for (const double q : kQuantiles) {
+    const double at = q * static_cast<double>(values.size() - 1);
+    const auto low = static_cast<std::size_t>(at);
+    const std::size_t high = std::min(low + 1, values.size() - 1);
+    *out++ = static_cast<float>(values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]));
+  }
+  double mean = 0;
+  for (const float value : values) mean += value;
+  mean /= static_cast<double>(values.size());
+  double squares = 0;
+  for (const float value : values) squares += (value - mean) * (value - mean);
+  *out++ = static_cast<float>(std::sqrt(squares / static_cast<double>(values.size())));
+}
+
+double correlation(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
+  const auto n = static_cast<double>(rows.rows);
+  double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    ma += rows.row(r)[a] / n;
+    mb += rows.row(r)[b] / n;
+  }
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    const double x = rows.row(r)[a] - ma;
+    const double y = rows.row(r)[b] - mb;
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+double autocorrelation(const std::vector<double>& centred, double squares, std::int64_t lag) {
+  const auto n = static_cast<std::int64_t>(centred.size());
+  if (lag >= n || !(squares > 0)) return 0;
+  double sum = 0;
+  for (std::int64_t i = 0; i + lag < n; ++i)
+    sum += centred[static_cast<std::size_t>(i)] * centred[static_cast<std::size_t>(i + lag)];
+  return sum / squares;
+}
+
+// In place, for a power of two (Cooley & Tukey 1965).
+void fourier(std::vector<std::complex<double>>& x) {
+  const std::size_t n = x.size();
+  for (std::size_t i = 1, j = 0; i < n; ++i) {
+    std::size_t bit = n / 2;
+    for (; (j & bit) != 0; bit /= 2) j ^= bit;
+    j ^= bit;
+    if (i < j) std::swap(x[i], x[j]);
+  }
+  for (std::size_t length = 2; length <= n; length *= 2) {
+    const std::complex<double> turn = std::polar(1.0, -2 * std::numbers::pi / static_cast<double>(length));
+    for (std::size_t i = 0; i < n; i += length) {
+      std::complex<double> w = 1;
+      for (std::size_t k = 0; k < length / 2; ++k, w *= turn) {
+        const auto even = x[i + k];
+        const auto odd = w * x[i + k + length / 2];
+        x[i + k] = even + odd;
+        x[i + k + length / 2] = even - odd;
+      }
+    }
+  }
+}
+
+// Logarithm of the power in each band, from Hann windows that overlap by half (Welch 1967).
+void spectrum(const std::vector<double>& centred, float*& out) {
+  std::array<double, kBands.size() - 1> power = {};
+  std::int64_t length = kSegment;
+  const auto n = static_cast<std::int64_t>(centred.size());
+  while (length > n) length /= 2;
+  std::int64_t segments = 0;
+  for (std::int64_t start = 0; length >= 8 && start + length <= n; start += length / 2, ++segments) {
+    std::vector<std::complex<double>> x(static_cast<std::size_t>(length));
+    for (std::int64_t i = 0; i < length; ++i) {
+      const double window =
+          0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
+      x[static_cast<std::size_t>(i)] = window * centred[static_cast<std::size_t>(start + i)];
+    }
+    fourier(x);
+    for (std::int64_t k = 1; k <= length / 2; ++k) {
+      const std::int64_t frequency = k * kSegment / length;
+      const auto band = std::upper_bound(kBands.begin(), kBands.end(), frequency) - kBands.begin() - 1;
+      power[static_cast<std::size_t>(band)] +=
+          std::norm(x[static_cast<std::size_t>(k)]) / static_cast<double>(length * length);
+    }
+  }
+  for (const double p : power) {
+    *out++ =
+        static_cast<float>(std::log(1e-9 + p / static_cast<double>(std::max<std::int64_t>(segments, 1))));
+  }
+}
+
+}  // namespace
+
+Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered) {
+  Sketch sketch;
+  sketch.columns_ = columns;
+  sketch.ordered_ = ordered;
+  for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    std::vector<float> values;
+    for (std::int64_t r = 0; r < data.x.rows; ++r) values.push_back(data.x.row(r)[c]);
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double q) {
+      return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+    };
+    sketch.cross_.push_back({at(0.1), at(0.5), at(0.9)});
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    if (ordered || values.size() > kMostLevels) values.clear();
+    sketch.levels_.push_back(std::move(values));
+  }
+  sketch.plan();
+  return sketch;
+}
+
+void Sketch::plan() {
+  names_ = {"number of rows"};
+  if (ordered_) {
+    plan_ordered();
+  } else {
+    plan_exchangeable();
+  }
+}
+
+std::string Sketch::describe(const Group& group) const {
+  const auto part = [&](std::int64_t column, std::int64_t level) {
+    const auto c = static_cast<std::size_t>(column);
+    return fmt::format("{} = {}", columns_[c], levels_[c][static_cast<std::size_t>(level)]);
+  };
+  if (group.a < 0) return "";
+  return " where " + part(group.a, group.level_a) +
+         (group.b < 0 ? "" : " and " + part(group.b, group.level_b));
+}
+
+void Sketch::plan_exchangeable() {
+  const auto D = static_cast<std::int64_t>(columns_.size());
+  const auto count = [&](std::int64_t c) {
+    return static_cast<std::int64_t>(levels_[static_cast<std::size_t>(c)].size());
+  };
+  groups_ = {Group{}};
+  for (std::int64_t a = 0; a < D; ++a) {
+    if (count(a) == 0) continuous_.push_back(a);
+    for (std::int64_t i = 0; i < count(a); ++i) groups_.push_back({a, i});
+  }
+  std::vector<Group> pairs;
+  for (std::int64_t a = 0; a < D; ++a) {
+    for (std::int64_t b = a + 1; b < D; ++b) {
+      for (std::int64_t i = 0; i < count(a) * count(b); ++i)
+        pairs.push_back({a, i / count(b), b, i % count(b)});
+    }
+  }
+  if (groups_.size() + pairs.size() <= kMostGroups) groups_.insert(groups_.end(), pairs.begin(), pairs.end());
+  for (const Group& group : groups_) {
+    const std::string where = describe(group);
+    if (group.a >= 0) names_.push_back("share of observations" + where);
+    for (const std::int64_t c : continuous_) {
+      const std::string& column = columns_[static_cast<std::size_t>(c)];
+      for (const char* quantile : kQuantileNames)
+        names_.push_back(fmt::format("{} {}{}", quantile, column, where));
+      names_.push_back(fmt::format("standard deviation of {}{}", column, where));
+    }
+  }
+  std::size_t pairs_left = kMostPairs;
+  for (std::size_t i = 0; i < continuous_.size(); ++i) {
+    for (std::size_t j = i + 1; j < continuous_.size() && pairs_left > 0; ++j, --pairs_left) {
+      names_.push_back(fmt::format("correlation of {} and {}",
+                                   columns_[static_cast<std::size_t>(continuous_[i])],
+                                   columns_[static_cast<std::size_t>(continuous_[j])]));
+    }
+  }
+}
+
+void Sketch::plan_ordered() {
+  for (const std::string& column : columns_) {
+    for (const char* quantile : kQuantileNames) names_.push_back(fmt::format("{} {}", quantile, column));
+    names_.push_back("standard deviation of " + column);
+    for (const char* quantile : kQuantileNames)
+      names_.push_back(fmt::format("{} step of {}", quantile, column));
+    names_.push_back("standard deviation of the steps of " + column);
+    for (const std::int64_t lag : kLags)
+      names_.push_back(fmt::format("autocorrelation of {} at lag {}", column, lag));
+    names_.push_back("trend of " + column);
+    for (std::size_t b = 0; b + 1 < kBands.size(); ++b) {
+      names_.push_back(fmt::format(
+          "power of {} at {:.3f} to {:.3f} cycles per row", column, static_cast<double>(kBands[b]) / kSegment,
+          static_cast<double>(std::min<std::int64_t>(kBands[b + 1], 128)) / kSegment));
+    }
+    for (const char* level : {"low", "middle", "high"})
+      names_.push_back(fmt::format("upward crossings of a {} level of {}", level, column));
+  }
+}
+
+bool Sketch::in(const Group& group, const float* row) const {
+  const auto at = [&](std::int64_t column, std::int64_t level) {
+    return column < 0 ||
+           row[column] == levels_[static_cast<std::size_t>(column)][static_cast<std::size_t>(level)];
+  };
+  return at(group.a, group.level_a) && at(group.b, group.level_b);
+}
+
+void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) const {
+  float* out = out_span.data();
+  *out++ = std::log(static_cast<float>(rows.rows));
+  std::vector<std::int64_t> members;
+  std::vector<float> values;
+  const float* overall = nullptr;  // what the group of all said: it stands in for empty groups
+  for (const Group& group : groups_) {
+    members.clear();
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      if (in(group, rows.row(r))) members.push_back(r);
+    }
+    if (group.a >= 0) {
+      *out++ = static_cast<float>(members.size()) / static_cast<float>(rows.rows);
+    } else {
+      overall = out;
+    }
+    if (members.empty()) {
+      out = std::copy_n(overall, kPerGroup * continuous_.size(), out);
+      continue;
+    }
+    for (const std::int64_t c : continuous_) {
+      values.clear();
+      for (const std::int64_t r : members) values.push_back(rows.row(r)[c]);
+      quantiles_and_spread(values, out);
+    }
+  }
+  std::size_t pairs_left = kMostPairs;
+  for (std::size_t i = 0; i < continuous_.size(); ++i) {
+    for (std::size_t j = i + 1; j < continuous_.size() && pairs_left > 0; ++j, --pairs_left)
+      *out++ = static_cast<float>(correlation(rows, continuous_[i], continuous_[j]));
+  }
+}
+
+void Sketch::ordered(Matrix<const float> rows, std::span<float> out_span) const {
+  float* out = out_span.data();
+  const auto n = static_cast<std::size_t>(rows.rows);
+  *out++ = std::log(static_cast<float>(n));
+  for (std::int64_t c = 0; c < rows.columns; ++c) {
+    std::vector<float> series(n), steps(std::max<std::size_t>(n, 2) - 1, 0.0f);
+    for (std::size_t i = 0; i < n; ++i) series[i] = rows.row(static_cast<std::int64_t>(i))[c];
+    for (std::size_t i = 0; i + 1 < n; ++i) steps[i] = series[i + 1] - series[i];
+    std::vector<float> sorted = series;
+    quantiles_and_spread(sorted, out);
+    quantiles_and_spread(steps, out);
+    double mean = 0;
+    for (const float value : series) mean += value / static_cast<double>(n);
+    std::vector<double> centred;
+    double squares = 0;
+    double trend = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      centred.push_back(series[i] - mean);
+      squares += centred[i] * centred[i];
+      trend +=
+          centred[i] * (static_cast<double>(i) / static_cast<double>(n) - 0.5) * 12 / static_cast<double>(n);
+    }
+    for (const std::int64_t lag : kLags) *out++ = static_cast<float>(autocorrelation(centred, squares, lag));
+    *out++ = static_cast<float>(trend);  // slope of a straight line, over the whole series
+    spectrum(centred, out);
+    for (const float level : cross_[static_cast<std::size_t>(c)]) {
+      std::int64_t crossings = 0;
+      for (std::size_t i = 0; i + 1 < n; ++i)
+        crossings += series[i] < level && series[i + 1] >= level ? 1 : 0;
+      *out++ = std::sqrt(static_cast<float>(crossings));
+    }
+  }
+}
+
+void Sketch::of(Matrix<const float> rows, std::span<float> out) const {
+  if (ordered_) {
+    ordered(rows, out);
+  } else {
+    exchangeable(rows, out);
+  }
+}
+
+nlohmann::json Sketch::json() const {
+  return {{"columns", columns_}, {"ordered", ordered_}, {"levels", levels_}, {"cross", cross_}};
+}
+
+Sketch Sketch::from_json(const nlohmann::json& json) {
+  Sketch sketch;
+  sketch.columns_ = json.at("columns").get<std::vector<std::string>>();
+  sketch.ordered_ = json.at("ordered").get<bool>();
+  sketch.levels_ = json.at("levels").get<std::vector<std::vector<float>>>();
+  sketch.cross_ = json.at("cross").get<std::vector<std::vector<float>>>();
+  const bool sound = sketch.levels_.size() == sketch.columns_.size() &&
+                     sketch.cross_.size() == sketch.columns_.size() &&
+                     std::all_of(sketch.levels_.begin(), sketch.levels_.end(),
+                                 [](const auto& levels) { return levels.size() <= kMostLevels; }) &&
+                     std::all_of(sketch.cross_.begin(), sketch.cross_.end(),
+                                 [](const auto& levels) { return levels.size() == 3; });
+  if (!sound || sketch.columns_.empty())
+    throw Error(ErrorKind::bad_config, "its sketch of data sets is not usable");
+  sketch.plan();
+  return sketch;
+}
+
+}  // namespace occam

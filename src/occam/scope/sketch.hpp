@@ -1,0 +1,61 @@
+// Sketch: a data set of any size as a fixed list of plain statistics, each with a name a scientist can read
+// ("median rt where condition = 1"). Beside what a network has learned to look at, it keeps what the network
+// may have learned to ignore.
+//   exchangeable: shares, quantiles and spread of every column, within groups made by the columns that take
+//   few
+//     values; correlations between columns
+//   ordered: quantiles of values and of steps, autocorrelations, trend, power in frequency bands, crossings
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "occam/nn/matrix.hpp"
+
+namespace occam {
+
+class Sketch {
+ public:
+  Sketch() = default;
+  // Learns from simulated data which columns take few values, and the levels to count crossings of.
+  static Sketch learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+
+  // Statistics of one data set, rows (n, D), n >= 1; out (size()). All finite for finite data.
+  void of(Matrix<const float> rows, std::span<float> out) const;
+
+  nlohmann::json json() const;
+  static Sketch from_json(const nlohmann::json& json);  // throws nlohmann::json::exception or Error
+
+ private:
+  // Observations where the column `a` has its level `level_a` and the column `b` its level `level_b`; -1:
+  // any.
+  struct Group {
+    std::int64_t a = -1, level_a = -1, b = -1, level_b = -1;
+  };
+  void plan();
+  void plan_exchangeable();
+  void plan_ordered();
+  void exchangeable(Matrix<const float> rows, std::span<float> out) const;
+  void ordered(Matrix<const float> rows, std::span<float> out) const;
+  bool in(const Group& group, const float* row) const;
+  std::string describe(const Group& group) const;
+
+  std::vector<std::string> columns_;
+  bool ordered_ = false;
+  std::vector<std::vector<float>> levels_;  // (D) the values of a column that takes few; empty: many
+  std::vector<std::vector<float>> cross_;   // (D, 3) levels of ordered columns
+
+  // Follows from the above.
+  std::vector<std::string> names_;
+  std::vector<Group> groups_;
+  std::vector<std::int64_t> continuous_;  // columns that take many values
+};
+
+}  // namespace occam
