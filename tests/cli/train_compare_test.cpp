@@ -15,7 +15,8 @@ using nlohmann::json;
 // Small enough to train in a second.
 const std::string kQuick =
     " --iterations 80 --batch 16 --warmup 20 --validate-every 40 --validation-datasets 100 --quiet"
-    " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4'";
+    " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4' --scope-reference 200 --scope-calibration "
+    "200";
 
 class TrainCompare : public ::testing::Test {
  protected:

@@ -51,6 +51,17 @@ std::vector<ScopeReference::Point> points_of(const Sketch& sketch, const Compara
   return points;
 }
 
+// Calls visit(first, points) for blocks of them, on all threads.
+template <class Visit>
+void in_blocks(ThreadPool& pool, std::vector<ScopeReference::Point>& points, const Visit& visit) {
+  constexpr auto kBlock = static_cast<std::size_t>(ScopeReference::kBlock);
+  const auto blocks = static_cast<std::int64_t>((points.size() + kBlock - 1) / kBlock);
+  pool.for_each(blocks, [&](std::int64_t block, int) {
+    const std::size_t first = static_cast<std::size_t>(block) * kBlock;
+    visit(first, std::span(points).subspan(first, std::min(kBlock, points.size() - first)));
+  });
+}
+
 // Simulated data sets first..first+count-1 as points, chunk by chunk.
 void simulate_points(Simulator& simulator, Comparator& comparator, const Sketch& sketch, std::int64_t first,
                      std::int64_t count, ProgressSink& progress,
@@ -93,18 +104,17 @@ ScopeReference build_scope(Comparator& comparator, const Problem& problem, const
                     std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
                   });
   ScopeReference scope(sketch, problem.J(), std::move(points));
-  comparator.pool().for_each(scope.reference_size(), [&](std::int64_t i, int) { scope.measure_density(i); });
-  simulate_points(simulator, comparator, sketch, options.reference, options.calibration, progress,
-                  [&](std::vector<ScopeReference::Point> chunk) {
-                    std::vector<ScopeReference::Scores> scores(chunk.size());
-                    comparator.pool().for_each(static_cast<std::int64_t>(chunk.size()),
-                                               [&](std::int64_t b, int) {
-                                                 const auto at = static_cast<std::size_t>(b);
-                                                 scope.place(chunk[at]);
-                                                 scores[at] = scope.scores(chunk[at]);
-                                               });
-                    for (std::size_t b = 0; b < chunk.size(); ++b) scope.add_calibration(chunk[b], scores[b]);
-                  });
+  comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
+  simulate_points(
+      simulator, comparator, sketch, options.reference, options.calibration, progress,
+      [&](std::vector<ScopeReference::Point> chunk) {
+        std::vector<ScopeReference::Scores> scores(chunk.size());
+        in_blocks(comparator.pool(), chunk, [&](std::size_t first, std::span<ScopeReference::Point> block) {
+          for (ScopeReference::Point& point : block) scope.place(point);
+          std::ranges::move(scope.scores(block), scores.begin() + static_cast<std::ptrdiff_t>(first));
+        });
+        for (std::size_t b = 0; b < chunk.size(); ++b) scope.add_calibration(chunk[b], scores[b]);
+      });
   scope.calibrated();
   return scope;
 }
@@ -130,10 +140,9 @@ std::vector<ScopeAnswer> judge_scope(const ScopeReference& scope, const Comparat
                                      Ragged<const float> data, const NetworkOutputs& outputs) {
   std::vector<ScopeReference::Point> points = points_of(scope.sketch(), comparator, data, outputs);
   std::vector<ScopeAnswer> answers(points.size());
-  comparator.pool().for_each(data.sets, [&](std::int64_t b, int) {
-    const auto at = static_cast<std::size_t>(b);
-    scope.place(points[at]);
-    answers[at] = scope.judge(points[at]);
+  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<ScopeReference::Point> block) {
+    for (ScopeReference::Point& point : block) scope.place(point);
+    std::ranges::move(scope.judge(block), answers.begin() + static_cast<std::ptrdiff_t>(first));
   });
   return answers;
 }

@@ -22,8 +22,6 @@ constexpr std::size_t kWindow = 500;
 // Fewer points with the same favoured model than this, and they are ranked among all.
 constexpr std::size_t kSmallestCell = 200;
 constexpr std::size_t kBands = 8;
-// Parts of the reference in which distances are computed at a time; a vector loop runs over them.
-constexpr std::int64_t kBlock = 512;
 constexpr double kSmallestDistance = 1e-4;
 // Score of a data set that differs where all simulations agree.
 constexpr double kCertainlyForeign = 1e6;
@@ -33,50 +31,44 @@ constexpr float kLargestInteger = 32767;
 class Nearest {
  public:
   void offer(float distance, std::int32_t point) {
-    if (count_ == ScopeReference::kNeighbours && distance >= worst_) return;
-    if (count_ < ScopeReference::kNeighbours) {
-      slots_[static_cast<std::size_t>(count_++)] = {distance, point};
+    if (distance >= worst_) return;
+    if (count_ < slots_.size()) {
+      slots_[count_++] = {distance, point};
     } else {
       *std::max_element(slots_.begin(), slots_.end()) = {distance, point};
     }
-    if (count_ == ScopeReference::kNeighbours) worst_ = std::max_element(slots_.begin(), slots_.end())->first;
+    if (count_ == slots_.size()) worst_ = std::max_element(slots_.begin(), slots_.end())->first;
   }
-  bool empty() const { return count_ == 0; }
-  // log of the mean distance, and the mean density of the neighbours.
-  double score(const std::vector<float>& density, double adapt) const {
-    double sum = 0;
-    double around = 0;
-    for (std::int64_t i = 0; i < count_; ++i) {
-      const auto& [squared, point] = slots_[static_cast<std::size_t>(i)];
-      sum += std::sqrt(std::max(0.0f, squared));
-      around += density.empty() ? 0.0f : density[static_cast<std::size_t>(point)];
-    }
-    const auto n = static_cast<double>(count_);
-    return std::log(sum / n + kSmallestDistance) - adapt * around / n;
-  }
+  std::span<const std::pair<float, std::int32_t>> found() const { return {slots_.data(), count_}; }
 
  private:
   std::array<std::pair<float, std::int32_t>, ScopeReference::kNeighbours> slots_;
-  std::int64_t count_ = 0;
+  std::size_t count_ = 0;
   float worst_ = std::numeric_limits<float>::infinity();
 };
 
-// Calls visit(i, squared distance) for every point of (components, R).
-template <class Visit>
-void distances(const std::vector<float>& points, std::int64_t R, std::span<const float> place,
-               const Visit& visit) {
-  std::array<float, kBlock> sums;
-  for (std::int64_t first = 0; first < R; first += kBlock) {
-    const std::int64_t count = std::min(kBlock, R - first);
-    sums.fill(0.0f);
-    for (std::size_t c = 0; c < place.size(); ++c) {
-      const float* row = points.data() + static_cast<std::int64_t>(c) * R + first;
-      const float x = place[c];
-      for (std::int64_t i = 0; i < count; ++i)
-        sums[static_cast<std::size_t>(i)] += (row[i] - x) * (row[i] - x);
-    }
-    for (std::int64_t i = 0; i < count; ++i) visit(first + i, sums[static_cast<std::size_t>(i)]);
+// A point of (components, R) from a place, without the rounding of the fast way.
+double exact_distance(const std::vector<float>& points, std::size_t R, const float* place,
+                      std::int32_t point) {
+  double sum = 0;
+  for (std::size_t c = 0; c * R < points.size(); ++c) {
+    const double d = points[c * R + static_cast<std::size_t>(point)] - place[c];
+    sum += d * d;
   }
+  return std::sqrt(sum);
+}
+
+// log of the mean distance to the neighbours, less what is usual around them.
+double score_of(const Nearest& nearest, const std::vector<float>& points, std::size_t R, const float* place,
+                const std::vector<float>& density, double adapt) {
+  double sum = 0;
+  double around = 0;
+  for (const auto& [unused, point] : nearest.found()) {
+    sum += exact_distance(points, R, place, point);
+    around += density[static_cast<std::size_t>(point)];
+  }
+  const auto n = static_cast<double>(nearest.found().size());
+  return std::log(sum / n + kSmallestDistance) - adapt * around / n;
 }
 
 }  // namespace
@@ -103,6 +95,7 @@ ScopeReference::ScopeReference(Sketch sketch, std::int64_t models, std::vector<P
   unit_ = largest > 0 ? largest / kLargestInteger : 1;
   for (float& x : points_) x = std::round(x / unit_) * unit_;
   density_.assign(static_cast<std::size_t>(R), 0.0f);
+  prepare_distances();
   learn_ranges(reference);
 }
 
@@ -111,33 +104,87 @@ void ScopeReference::place(Point& point) const {
   point.usual = whitening_.apply(point.features, point.place);
 }
 
-void ScopeReference::measure_density(std::int64_t i) {
+void ScopeReference::prepare_distances() {
   const std::int64_t R = reference_size();
-  std::vector<float> place;
-  for (std::int64_t c = 0; c < whitening_.components(); ++c)
-    place.push_back(points_[static_cast<std::size_t>(c * R + i)]);
-  Nearest nearest;
-  distances(points_, R, place, [&](std::int64_t k, float squared) {
-    if (k != i) nearest.offer(squared, static_cast<std::int32_t>(k));
-  });
-  density_[static_cast<std::size_t>(i)] = static_cast<float>(nearest.score({}, 0));
+  const std::int64_t C = whitening_.components();
+  ParameterLayout layout;
+  PackedLayout<float> packed;
+  distance_ = std::make_shared<const Dense<float>>(layout, packed, "distance", C, R, Activation::identity);
+  std::vector<float> weights(static_cast<std::size_t>(layout.size()));
+  float* weight = weights.data() + layout.find("distance.weight")->offset;
+  float* bias = weights.data() + layout.find("distance.bias")->offset;
+  for (std::int64_t c = 0; c < C; ++c) {
+    for (std::int64_t i = 0; i < R; ++i) {
+      const float p = points_[static_cast<std::size_t>(c * R + i)];
+      weight[c * R + i] = -2 * p;
+      bias[i] += p * p;
+    }
+  }
+  packed_.resize(static_cast<std::size_t>(packed.size()));
+  distance_->pack(weights.data(), packed_.data());
 }
 
-ScopeReference::Scores ScopeReference::scores(const Point& point) const {
-  Nearest nearest;
-  std::vector<Nearest> of_model(J_ <= kMostModels ? static_cast<std::size_t>(J_) : 0);
-  distances(points_, reference_size(), point.place, [&](std::int64_t k, float squared) {
-    nearest.offer(squared, static_cast<std::int32_t>(k));
-    if (!of_model.empty())
-      of_model[static_cast<std::size_t>(model_[static_cast<std::size_t>(k)])].offer(
-          squared, static_cast<std::int32_t>(k));
-  });
-  const double foreign = point.usual ? 0 : kCertainlyForeign;
-  Scores result;
-  result.all = nearest.score(density_, kAdapt) + foreign;
-  for (const Nearest& own : of_model) {
-    result.by_model.push_back(own.empty() ? kCertainlyForeign : own.score(density_, kAdapt) + foreign);
+// Calls visit(k, row): the squared distances of place k from all points of the reference, up to a constant.
+template <class Visit>
+void ScopeReference::visit_distances(std::span<const float* const> places, const Visit& visit) const {
+  const std::int64_t C = whitening_.components();
+  thread_local Workspace workspace;
+  const Workspace::Scope scope(workspace);
+  const auto rows = static_cast<std::int64_t>(places.size());
+  const Matrix<float> x = workspace.matrix<float>(rows, C);
+  const Matrix<float> y = workspace.matrix<float>(rows, reference_size());
+  for (std::int64_t k = 0; k < rows; ++k) std::copy_n(places[static_cast<std::size_t>(k)], C, x.row(k));
+  distance_->forward(packed_.data(), x, y);
+  for (std::int64_t k = 0; k < rows; ++k) visit(static_cast<std::size_t>(k), y.row(k));
+}
+
+void ScopeReference::measure_density(std::int64_t block) {
+  const std::int64_t R = reference_size();
+  const std::int64_t C = whitening_.components();
+  const std::int64_t first = block * kBlock;
+  const std::int64_t count = std::min(kBlock, R - first);
+  std::vector<float> places(static_cast<std::size_t>(count * C));
+  std::vector<const float*> rows;
+  for (std::int64_t k = 0; k < count; ++k) {
+    for (std::int64_t c = 0; c < C; ++c)
+      places[static_cast<std::size_t>(k * C + c)] = points_[static_cast<std::size_t>(c * R + first + k)];
+    rows.push_back(places.data() + k * C);
   }
+  visit_distances(rows, [&](std::size_t k, const float* distances) {
+    const auto self = static_cast<std::int32_t>(first) + static_cast<std::int32_t>(k);
+    Nearest nearest;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(R); ++i) {
+      if (i != self) nearest.offer(distances[i], i);
+    }
+    double sum = 0;
+    for (const auto& [unused, point] : nearest.found())
+      sum += exact_distance(points_, static_cast<std::size_t>(R), rows[k], point);
+    density_[static_cast<std::size_t>(self)] =
+        static_cast<float>(std::log(sum / static_cast<double>(nearest.found().size()) + kSmallestDistance));
+  });
+}
+
+std::vector<ScopeReference::Scores> ScopeReference::scores(std::span<const Point> points) const {
+  const auto R = static_cast<std::size_t>(reference_size());
+  std::vector<const float*> rows;
+  for (const Point& point : points) rows.push_back(point.place.data());
+  std::vector<Scores> result(points.size());
+  visit_distances(rows, [&](std::size_t k, const float* distances) {
+    Nearest nearest;
+    std::vector<Nearest> of_model(J_ <= kMostModels ? static_cast<std::size_t>(J_) : 0);
+    for (std::size_t i = 0; i < R; ++i) {
+      nearest.offer(distances[i], static_cast<std::int32_t>(i));
+      if (!of_model.empty())
+        of_model[static_cast<std::size_t>(model_[i])].offer(distances[i], static_cast<std::int32_t>(i));
+    }
+    const double foreign = points[k].usual ? 0 : kCertainlyForeign;
+    const auto score = [&](const Nearest& near) {
+      return near.found().empty() ? kCertainlyForeign
+                                  : score_of(near, points_, R, rows[k], density_, kAdapt) + foreign;
+    };
+    result[k].all = score(nearest);
+    for (const Nearest& near : of_model) result[k].by_model.push_back(score(near));
+  });
   return result;
 }
 
@@ -193,8 +240,14 @@ double ScopeReference::rank(const std::vector<std::int32_t>& cell, double rows, 
   return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window));
 }
 
-ScopeAnswer ScopeReference::judge(const Point& point) const {
-  const Scores s = scores(point);
+std::vector<ScopeAnswer> ScopeReference::judge(std::span<const Point> points) const {
+  const std::vector<Scores> all = scores(points);
+  std::vector<ScopeAnswer> answers;
+  for (std::size_t k = 0; k < points.size(); ++k) answers.push_back(judge(points[k], all[k]));
+  return answers;
+}
+
+ScopeAnswer ScopeReference::judge(const Point& point, const Scores& s) const {
   const auto& cell = by_best_[static_cast<std::size_t>(point.best)];
   ScopeAnswer answer;
   const auto rows = static_cast<double>(point.rows);
@@ -313,6 +366,7 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
       std::all_of(s.calibration_.begin(), s.calibration_.end(),
                   [&](const Calibration& c) { return in_range(c.best) && in_range(c.model); });
   if (!sound) throw Error(ErrorKind::bad_config, "its scope reference is not usable");
+  s.prepare_distances();
   s.calibrated();
   return s;
 }

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "occam/compare/data_set_verdict.hpp"
 #include "occam/io/safetensors.hpp"
+#include "occam/nn/dense.hpp"
 #include "occam/scope/sketch.hpp"
 #include "occam/scope/whitening.hpp"
 
@@ -46,19 +48,21 @@ class ScopeReference {
 
   // Fills in the place of a point.
   void place(Point& point) const;
-  // Adjusts the score to its surroundings: for each reference point in turn, then finish(). Independent of
-  // each other.
-  void measure_density(std::int64_t i);
-  // Adds the scores of calibration points, placed; to be ended by calibrated().
+  // Points are scored a block at a time, which is much faster than one by one.
+  static constexpr std::int64_t kBlock = 64;
+  // Adjusts scores to their surroundings: for every block of the reference, independent of each other.
+  std::int64_t blocks() const { return (reference_size() + kBlock - 1) / kBlock; }
+  void measure_density(std::int64_t block);
   struct Scores {
     double all = 0;
     std::vector<double> by_model;  // (J) or empty
   };
-  Scores scores(const Point& point) const;
+  std::vector<Scores> scores(std::span<const Point> points) const;
+  // Adds the scores of calibration points, placed; to be ended by calibrated().
   void add_calibration(const Point& point, const Scores& scores);
   void calibrated();
 
-  ScopeAnswer judge(const Point& point) const;
+  std::vector<ScopeAnswer> judge(std::span<const Point> points) const;
 
   void add_to(Safetensors& contents, nlohmann::json& description) const;
   static ScopeReference from(const Safetensors& contents, const nlohmann::json& description);
@@ -68,6 +72,10 @@ class ScopeReference {
     float rows, score, own_score;
     std::int32_t best, model;
   };
+  ScopeAnswer judge(const Point& point, const Scores& scores) const;
+  void prepare_distances();
+  template <class Visit>
+  void visit_distances(std::span<const float* const> places, const Visit& visit) const;
   double rank(const std::vector<std::int32_t>& cell, double rows, double score, bool own) const;
   void learn_ranges(const std::vector<Point>& points);
   std::string reason(const Point& point) const;
@@ -79,6 +87,9 @@ class ScopeReference {
   // (components, R): one component of all points after the other; whole multiples of unit_, as in the file.
   std::vector<float> points_;
   float unit_ = 1;
+  // |x - p|^2 - |x|^2 for all points p of the reference is a dense layer: -2 x p + |p|^2.
+  std::shared_ptr<const Dense<float>> distance_;
+  std::vector<float> packed_;
   std::vector<float> density_;       // (R) log mean distance to the nearest neighbours
   std::vector<std::int32_t> model_;  // (R)
   std::vector<Calibration> calibration_;
