@@ -20,30 +20,48 @@ Ragged<const float> view(const Batch& batch) {
           batch.size()};
 }
 
-// The problem with sizes spread evenly over their logarithms, drawn for every data set.
-Problem with_even_sizes(const Problem& problem) {
+// The problem with other sizes, drawn for every data set.
+Problem with_sizes(const Problem& problem, const SizeDistribution& sizes) {
   ProblemSpec spec;
   spec.name = problem.name();
   spec.models.assign(problem.models().begin(), problem.models().end());
   spec.model_prior.assign(problem.model_prior().begin(), problem.model_prior().end());
-  const std::int64_t low = problem.size().low();
-  const std::int64_t high = problem.size().high();
-  spec.size = low < high ? SizeDistribution::log_uniform(low, high) : SizeDistribution::fixed(low);
+  spec.size = sizes;
   return Problem(std::move(spec));
 }
 
-std::vector<ScopeReference::Point> points_of(const Sketch& sketch, const Comparator& comparator,
-                                             Ragged<const float> data, const NetworkOutputs& outputs) {
+// Half of the data sets have the problem's own sizes, half sizes spread evenly over their logarithms.
+class Simulations {
+ public:
+  Simulations(const Problem& problem, std::uint64_t seed)
+      : own_(with_sizes(problem, problem.size()), seed, Purpose::scope), even_(own_) {
+    const std::int64_t low = problem.size().low();
+    const std::int64_t high = problem.size().high();
+    if (low < high)
+      even_ = Simulator(with_sizes(problem, SizeDistribution::log_uniform(low, high)), seed, Purpose::scope);
+  }
+
+  // Data sets first..first+count-1: chunks alternate between the two kinds of sizes.
+  void simulate(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out) {
+    (first / kChunk % 2 == 0 ? own_ : even_).simulate_range(first, count, pool, out);
+  }
+
+ private:
+  Simulator own_, even_;
+};
+
+std::vector<ScopePoint> points_of(const Sketch& sketch, const Comparator& comparator,
+                                  Ragged<const float> data, const NetworkOutputs& outputs) {
   const auto S = static_cast<std::size_t>(comparator.summary_width());
   const auto J = static_cast<std::size_t>(comparator.file().config.models);
-  std::vector<ScopeReference::Point> points(static_cast<std::size_t>(data.sets));
+  std::vector<ScopePoint> points(static_cast<std::size_t>(data.sets));
   comparator.pool().for_each(data.sets, [&](std::int64_t b, int) {
     const auto at = static_cast<std::size_t>(b);
-    ScopeReference::Point& point = points[at];
+    ScopePoint& point = points[at];
     const float* summary = outputs.summary.data() + at * S;
-    point.features.assign(summary, summary + S);
-    point.features.resize(S + static_cast<std::size_t>(sketch.size()));
-    sketch.of(data.x.rows_from(data.offsets[b], data.size(b)), std::span(point.features).subspan(S));
+    point.summary.assign(summary, summary + S);
+    point.sketch.resize(static_cast<std::size_t>(sketch.size()));
+    sketch.of(data.x.rows_from(data.offsets[b], data.size(b)), point.sketch);
     point.rows = data.size(b);
     const double* log_alpha = outputs.log_alpha.data() + at * J;
     point.best = static_cast<std::int32_t>(std::max_element(log_alpha, log_alpha + J) - log_alpha);
@@ -53,8 +71,8 @@ std::vector<ScopeReference::Point> points_of(const Sketch& sketch, const Compara
 
 // Calls visit(first, points) for blocks of them, on all threads.
 template <class Visit>
-void in_blocks(ThreadPool& pool, std::vector<ScopeReference::Point>& points, const Visit& visit) {
-  constexpr auto kBlock = static_cast<std::size_t>(ScopeReference::kBlock);
+void in_blocks(ThreadPool& pool, const std::vector<ScopePoint>& points, const Visit& visit) {
+  constexpr auto kBlock = static_cast<std::size_t>(NeighbourSpace::kBlock);
   const auto blocks = static_cast<std::int64_t>((points.size() + kBlock - 1) / kBlock);
   pool.for_each(blocks, [&](std::int64_t block, int) {
     const std::size_t first = static_cast<std::size_t>(block) * kBlock;
@@ -63,14 +81,14 @@ void in_blocks(ThreadPool& pool, std::vector<ScopeReference::Point>& points, con
 }
 
 // Simulated data sets first..first+count-1 as points, chunk by chunk.
-void simulate_points(Simulator& simulator, Comparator& comparator, const Sketch& sketch, std::int64_t first,
-                     std::int64_t count, ProgressSink& progress,
-                     const std::function<void(std::vector<ScopeReference::Point>)>& visit) {
+void simulate_points(Simulations& simulations, Comparator& comparator, const Sketch& sketch,
+                     std::int64_t first, std::int64_t count, ProgressSink& progress,
+                     const std::function<void(std::vector<ScopePoint>)>& visit) {
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kChunk) {
     if (progress.stop_requested())
       throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
-    simulator.simulate_range(first + done, std::min(kChunk, count - done), comparator.pool(), batch);
+    simulations.simulate(first + done, std::min(kChunk, count - done), comparator.pool(), batch);
     auto points = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
     for (std::size_t b = 0; b < points.size(); ++b) points[b].model = batch.models()[b];
     visit(std::move(points));
@@ -90,32 +108,28 @@ Fields fields(ScopeOptions& o) {
 
 ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
                            std::uint64_t seed, ProgressSink& progress) {
-  if (options.reference < 10 * ScopeReference::kNeighbours) {
+  if (options.reference < 10 * NeighbourSpace::kNeighbours) {
     throw Error(ErrorKind::usage, "a scope reference of {} data sets is too small; at least {}",
-                options.reference, 10 * ScopeReference::kNeighbours);
+                options.reference, 10 * NeighbourSpace::kNeighbours);
   }
-  Simulator simulator(with_even_sizes(problem), seed, Purpose::scope);
+  Simulations simulations(problem, seed);
   Batch sample;
-  simulator.simulate_range(0, std::min(kSketchSample, options.reference), comparator.pool(), sample);
+  simulations.simulate(0, std::min(kSketchSample, options.reference), comparator.pool(), sample);
   const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, problem.ordered());
-  std::vector<ScopeReference::Point> points;
-  simulate_points(simulator, comparator, sketch, 0, options.reference, progress,
-                  [&](std::vector<ScopeReference::Point> chunk) {
-                    std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
-                  });
-  ScopeReference scope(sketch, problem.J(), std::move(points));
+  std::vector<ScopePoint> points;
+  const auto collect = [&](std::vector<ScopePoint> chunk) {
+    std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
+  };
+  simulate_points(simulations, comparator, sketch, 0, options.reference, progress, collect);
+  ScopeReference scope(sketch, problem.J(), points);
   comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
-  simulate_points(
-      simulator, comparator, sketch, options.reference, options.calibration, progress,
-      [&](std::vector<ScopeReference::Point> chunk) {
-        std::vector<ScopeReference::Scores> scores(chunk.size());
-        in_blocks(comparator.pool(), chunk, [&](std::size_t first, std::span<ScopeReference::Point> block) {
-          for (ScopeReference::Point& point : block) scope.place(point);
-          std::ranges::move(scope.scores(block), scores.begin() + static_cast<std::ptrdiff_t>(first));
-        });
-        for (std::size_t b = 0; b < chunk.size(); ++b) scope.add_calibration(chunk[b], scores[b]);
-      });
-  scope.calibrated();
+  points.clear();
+  simulate_points(simulations, comparator, sketch, options.reference, options.calibration, progress, collect);
+  std::vector<ScopeReference::Scores> scores(points.size());
+  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<const ScopePoint> block) {
+    std::ranges::move(scope.scores(block), scores.begin() + static_cast<std::ptrdiff_t>(first));
+  });
+  scope.calibrate(points, scores);
   return scope;
 }
 
@@ -138,10 +152,9 @@ std::optional<ScopeReference> scope_of(const NetworkFile& file) {
 
 std::vector<ScopeAnswer> judge_scope(const ScopeReference& scope, const Comparator& comparator,
                                      Ragged<const float> data, const NetworkOutputs& outputs) {
-  std::vector<ScopeReference::Point> points = points_of(scope.sketch(), comparator, data, outputs);
+  const std::vector<ScopePoint> points = points_of(scope.sketch(), comparator, data, outputs);
   std::vector<ScopeAnswer> answers(points.size());
-  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<ScopeReference::Point> block) {
-    for (ScopeReference::Point& point : block) scope.place(point);
+  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<const ScopePoint> block) {
     std::ranges::move(scope.judge(block), answers.begin() + static_cast<std::ptrdiff_t>(first));
   });
   return answers;

@@ -17,8 +17,8 @@ struct ScopeOptions {
 };
 Fields fields(ScopeOptions& o);
 
-// Simulates data sets whose sizes are spread evenly over their logarithms, whatever the problem's
-// distribution of sizes: p-values hold at every size, small ones included. Error(interrupted) when `progress`
+// Simulates data sets, half of them with sizes spread evenly over their logarithms, so that p-values hold at
+// small sizes too. Error(interrupted) when `progress`
 // asks to stop.
 ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
                            std::uint64_t seed, ProgressSink& progress);

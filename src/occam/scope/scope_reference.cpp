@@ -1,9 +1,7 @@
 #include "occam/scope/scope_reference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -14,188 +12,123 @@
 namespace occam {
 namespace {
 
-constexpr std::int64_t kComponents = 48;
-constexpr double kPower = 0.5;
-constexpr double kAdapt = 0.8;
+// Chosen by what notices most (docs/scope.md): the summary has few directions, all of them informative; the
+// sketch has many that are nearly the same.
+constexpr NeighbourSpace::Options kSummary = {64, 1.0, 0.8};
+constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
 // Calibration points that a data set is ranked among: the nearest in size.
-constexpr std::size_t kWindow = 500;
+constexpr std::size_t kWindow = 400;
 // Fewer points with the same favoured model than this, and they are ranked among all.
 constexpr std::size_t kSmallestCell = 200;
 constexpr std::size_t kBands = 8;
-constexpr double kSmallestDistance = 1e-4;
-// Score of a data set that differs where all simulations agree.
-constexpr double kCertainlyForeign = 1e6;
-constexpr float kLargestInteger = 32767;
+constexpr std::size_t kScaleKnots = 16;
 
-// The k smallest values seen, with the points they belong to.
-class Nearest {
- public:
-  void offer(float distance, std::int32_t point) {
-    if (distance >= worst_) return;
-    if (count_ < slots_.size()) {
-      slots_[count_++] = {distance, point};
-    } else {
-      *std::max_element(slots_.begin(), slots_.end()) = {distance, point};
-    }
-    if (count_ == slots_.size()) worst_ = std::max_element(slots_.begin(), slots_.end())->first;
-  }
-  std::span<const std::pair<float, std::int32_t>> found() const { return {slots_.data(), count_}; }
-
- private:
-  std::array<std::pair<float, std::int32_t>, ScopeReference::kNeighbours> slots_;
-  std::size_t count_ = 0;
-  float worst_ = std::numeric_limits<float>::infinity();
-};
-
-// A point of (components, R) from a place, without the rounding of the fast way.
-double exact_distance(const std::vector<float>& points, std::size_t R, const float* place,
-                      std::int32_t point) {
-  double sum = 0;
-  for (std::size_t c = 0; c * R < points.size(); ++c) {
-    const double d = points[c * R + static_cast<std::size_t>(point)] - place[c];
-    sum += d * d;
-  }
-  return std::sqrt(sum);
-}
-
-// log of the mean distance to the neighbours, less what is usual around them.
-double score_of(const Nearest& nearest, const std::vector<float>& points, std::size_t R, const float* place,
-                const std::vector<float>& density, double adapt) {
-  double sum = 0;
-  double around = 0;
-  for (const auto& [unused, point] : nearest.found()) {
-    sum += exact_distance(points, R, place, point);
-    around += density[static_cast<std::size_t>(point)];
-  }
-  const auto n = static_cast<double>(nearest.found().size());
-  return std::log(sum / n + kSmallestDistance) - adapt * around / n;
+std::vector<float> joined_features(std::span<const ScopePoint> points, std::vector<float> ScopePoint::*part) {
+  std::vector<float> all;
+  for (const ScopePoint& point : points) all.insert(all.end(), (point.*part).begin(), (point.*part).end());
+  return all;
 }
 
 }  // namespace
 
-ScopeReference::ScopeReference(Sketch sketch, std::int64_t models, std::vector<Point> reference)
+ScopeReference::ScopeReference(Sketch sketch, std::int64_t models, const std::vector<ScopePoint>& reference)
     : sketch_(std::move(sketch)), J_(models) {
-  const auto R = static_cast<std::int64_t>(reference.size());
-  const auto F = static_cast<std::int64_t>(reference[0].features.size());
-  std::vector<float> features;
-  for (const Point& point : reference)
-    features.insert(features.end(), point.features.begin(), point.features.end());
-  whitening_ = Whitening::learn(features, F, kComponents, kPower);
-  points_.resize(static_cast<std::size_t>(whitening_.components() * R));
-  for (std::int64_t i = 0; i < R; ++i) {
-    Point& point = reference[static_cast<std::size_t>(i)];
-    place(point);
-    for (std::int64_t c = 0; c < whitening_.components(); ++c) {
-      points_[static_cast<std::size_t>(c * R + i)] = point.place[static_cast<std::size_t>(c)];
-    }
-    model_.push_back(point.model);
-  }
-  float largest = 0;
-  for (const float x : points_) largest = std::max(largest, std::fabs(x));
-  unit_ = largest > 0 ? largest / kLargestInteger : 1;
-  for (float& x : points_) x = std::round(x / unit_) * unit_;
-  density_.assign(static_cast<std::size_t>(R), 0.0f);
-  prepare_distances();
+  for (const ScopePoint& point : reference) model_.push_back(point.model);
+  const auto space = [&](std::vector<float> ScopePoint::*part, NeighbourSpace::Options options) {
+    const auto F = static_cast<std::int64_t>((reference[0].*part).size());
+    return NeighbourSpace(joined_features(reference, part), F, model_, J_, options);
+  };
+  summary_ = space(&ScopePoint::summary, kSummary);
+  raw_ = space(&ScopePoint::sketch, kSketch);
   learn_ranges(reference);
 }
 
-void ScopeReference::place(Point& point) const {
-  point.place.resize(static_cast<std::size_t>(whitening_.components()));
-  point.usual = whitening_.apply(point.features, point.place);
-}
-
-void ScopeReference::prepare_distances() {
-  const std::int64_t R = reference_size();
-  const std::int64_t C = whitening_.components();
-  ParameterLayout layout;
-  PackedLayout<float> packed;
-  distance_ = std::make_shared<const Dense<float>>(layout, packed, "distance", C, R, Activation::identity);
-  std::vector<float> weights(static_cast<std::size_t>(layout.size()));
-  float* weight = weights.data() + layout.find("distance.weight")->offset;
-  float* bias = weights.data() + layout.find("distance.bias")->offset;
-  for (std::int64_t c = 0; c < C; ++c) {
-    for (std::int64_t i = 0; i < R; ++i) {
-      const float p = points_[static_cast<std::size_t>(c * R + i)];
-      weight[c * R + i] = -2 * p;
-      bias[i] += p * p;
-    }
-  }
-  packed_.resize(static_cast<std::size_t>(packed.size()));
-  distance_->pack(weights.data(), packed_.data());
-}
-
-// Calls visit(k, row): the squared distances of place k from all points of the reference, up to a constant.
-template <class Visit>
-void ScopeReference::visit_distances(std::span<const float* const> places, const Visit& visit) const {
-  const std::int64_t C = whitening_.components();
-  thread_local Workspace workspace;
-  const Workspace::Scope scope(workspace);
-  const auto rows = static_cast<std::int64_t>(places.size());
-  const Matrix<float> x = workspace.matrix<float>(rows, C);
-  const Matrix<float> y = workspace.matrix<float>(rows, reference_size());
-  for (std::int64_t k = 0; k < rows; ++k) std::copy_n(places[static_cast<std::size_t>(k)], C, x.row(k));
-  distance_->forward(packed_.data(), x, y);
-  for (std::int64_t k = 0; k < rows; ++k) visit(static_cast<std::size_t>(k), y.row(k));
-}
-
 void ScopeReference::measure_density(std::int64_t block) {
-  const std::int64_t R = reference_size();
-  const std::int64_t C = whitening_.components();
-  const std::int64_t first = block * kBlock;
-  const std::int64_t count = std::min(kBlock, R - first);
-  std::vector<float> places(static_cast<std::size_t>(count * C));
-  std::vector<const float*> rows;
-  for (std::int64_t k = 0; k < count; ++k) {
-    for (std::int64_t c = 0; c < C; ++c)
-      places[static_cast<std::size_t>(k * C + c)] = points_[static_cast<std::size_t>(c * R + first + k)];
-    rows.push_back(places.data() + k * C);
-  }
-  visit_distances(rows, [&](std::size_t k, const float* distances) {
-    const auto self = static_cast<std::int32_t>(first) + static_cast<std::int32_t>(k);
-    Nearest nearest;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(R); ++i) {
-      if (i != self) nearest.offer(distances[i], i);
-    }
-    double sum = 0;
-    for (const auto& [unused, point] : nearest.found())
-      sum += exact_distance(points_, static_cast<std::size_t>(R), rows[k], point);
-    density_[static_cast<std::size_t>(self)] =
-        static_cast<float>(std::log(sum / static_cast<double>(nearest.found().size()) + kSmallestDistance));
-  });
+  summary_.measure_density(block);
+  raw_.measure_density(block);
 }
 
-std::vector<ScopeReference::Scores> ScopeReference::scores(std::span<const Point> points) const {
-  const auto R = static_cast<std::size_t>(reference_size());
-  std::vector<const float*> rows;
-  for (const Point& point : points) rows.push_back(point.place.data());
-  std::vector<Scores> result(points.size());
-  visit_distances(rows, [&](std::size_t k, const float* distances) {
-    Nearest nearest;
-    std::vector<Nearest> of_model(J_ <= kMostModels ? static_cast<std::size_t>(J_) : 0);
-    for (std::size_t i = 0; i < R; ++i) {
-      nearest.offer(distances[i], static_cast<std::int32_t>(i));
-      if (!of_model.empty())
-        of_model[static_cast<std::size_t>(model_[i])].offer(distances[i], static_cast<std::int32_t>(i));
-    }
-    const double foreign = points[k].usual ? 0 : kCertainlyForeign;
-    const auto score = [&](const Nearest& near) {
-      return near.found().empty() ? kCertainlyForeign
-                                  : score_of(near, points_, R, rows[k], density_, kAdapt) + foreign;
-    };
-    result[k].all = score(nearest);
-    for (const Nearest& near : of_model) result[k].by_model.push_back(score(near));
-  });
+std::vector<ScopeReference::Scores> ScopeReference::scores(std::span<const ScopePoint> points) const {
+  const bool by_model = J_ <= kMostModels;
+  auto summary = summary_.scores(joined_features(points, &ScopePoint::summary), by_model);
+  auto raw = raw_.scores(joined_features(points, &ScopePoint::sketch), by_model);
+  std::vector<Scores> result;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    result.push_back(
+        {summary[k].all, raw[k].all, std::move(summary[k].by_model), std::move(raw[k].by_model)});
+  }
   return result;
 }
 
-void ScopeReference::add_calibration(const Point& point, const Scores& scores) {
-  const double own =
-      scores.by_model.empty() ? scores.all : scores.by_model[static_cast<std::size_t>(point.model)];
-  calibration_.push_back({static_cast<float>(point.rows), static_cast<float>(scores.all),
-                          static_cast<float>(own), point.best, point.model});
+double ScopeReference::Scale::standardised(double score, double rows) const {
+  const double x = std::log(rows);
+  const auto above = std::upper_bound(log_rows.begin(), log_rows.end(), static_cast<float>(x));
+  const auto high =
+      std::min<std::size_t>(static_cast<std::size_t>(above - log_rows.begin()), log_rows.size() - 1);
+  const std::size_t low = high == 0 ? 0 : high - 1;
+  const double gap = log_rows[high] - log_rows[low];
+  const double part = gap > 0 ? std::clamp((x - log_rows[low]) / gap, -0.5, 1.5) : 0;
+  const auto at = [&](const std::vector<float>& values) {
+    return values[low] + part * (values[high] - values[low]);
+  };
+  return (score - at(mean)) / at(spread);
 }
 
-void ScopeReference::calibrated() {
+// Equal numbers of data sets between two knots, as far as sizes allow.
+ScopeReference::Scale ScopeReference::learn_scale(std::span<const ScopePoint> points,
+                                                  const std::vector<double>& scores) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return points[a].rows < points[b].rows; });
+  Scale scale;
+  for (std::size_t k = 0; k < kScaleKnots; ++k) {
+    const std::size_t first = order.size() * k / kScaleKnots;
+    const std::size_t last = order.size() * (k + 1) / kScaleKnots;
+    if (first == last) continue;
+    double x = 0, mean = 0, squares = 0;
+    const auto count = static_cast<double>(last - first);
+    for (std::size_t i = first; i < last; ++i) {
+      x += std::log(static_cast<double>(points[order[i]].rows)) / count;
+      mean += scores[order[i]] / count;
+    }
+    for (std::size_t i = first; i < last; ++i)
+      squares += (scores[order[i]] - mean) * (scores[order[i]] - mean) / count;
+    if (!scale.log_rows.empty() && static_cast<float>(x) <= scale.log_rows.back()) continue;
+    scale.log_rows.push_back(static_cast<float>(x));
+    scale.mean.push_back(static_cast<float>(mean));
+    scale.spread.push_back(static_cast<float>(std::max(std::sqrt(squares), 1e-3)));
+  }
+  return scale;
+}
+
+double ScopeReference::joined(double summary, double sketch, double rows) const {
+  return std::max(summary_scale_.standardised(summary, rows), raw_scale_.standardised(sketch, rows));
+}
+
+void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<const Scores> scores) {
+  std::vector<double> summary, raw;
+  for (const Scores& s : scores) {
+    summary.push_back(s.summary);
+    raw.push_back(s.sketch);
+  }
+  summary_scale_ = learn_scale(points, summary);
+  raw_scale_ = learn_scale(points, raw);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const ScopePoint& point = points[k];
+    const Scores& s = scores[k];
+    const auto rows = static_cast<double>(point.rows);
+    const auto j = static_cast<std::size_t>(point.model);
+    const double all = joined(s.summary, s.sketch, rows);
+    const double own =
+        s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
+    calibration_.push_back({static_cast<float>(point.rows), static_cast<float>(all), static_cast<float>(own),
+                            point.best, point.model});
+  }
+  sort_cells();
+}
+
+void ScopeReference::sort_cells() {
   const auto J = static_cast<std::size_t>(J_);
   by_best_.assign(J, {});
   by_model_.assign(J, {});
@@ -240,20 +173,21 @@ double ScopeReference::rank(const std::vector<std::int32_t>& cell, double rows, 
   return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window));
 }
 
-std::vector<ScopeAnswer> ScopeReference::judge(std::span<const Point> points) const {
+std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> points) const {
   const std::vector<Scores> all = scores(points);
   std::vector<ScopeAnswer> answers;
   for (std::size_t k = 0; k < points.size(); ++k) answers.push_back(judge(points[k], all[k]));
   return answers;
 }
 
-ScopeAnswer ScopeReference::judge(const Point& point, const Scores& s) const {
+ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) const {
   const auto& cell = by_best_[static_cast<std::size_t>(point.best)];
-  ScopeAnswer answer;
   const auto rows = static_cast<double>(point.rows);
-  answer.p = rank(cell.size() >= kSmallestCell ? cell : all_, rows, s.all, false);
-  for (std::size_t j = 0; j < s.by_model.size(); ++j) {
-    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(by_model_[j], rows, s.by_model[j], true));
+  ScopeAnswer answer;
+  answer.p = rank(cell.size() >= kSmallestCell ? cell : all_, rows, joined(s.summary, s.sketch, rows), false);
+  for (std::size_t j = 0; j < s.summary_by_model.size(); ++j) {
+    const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
+    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(by_model_[j], rows, own, true));
   }
   answer.reason = reason(point);
   return answer;
@@ -265,9 +199,9 @@ std::size_t ScopeReference::band(std::int64_t rows) const {
 }
 
 // Where all but one in a hundred simulated data sets of similar size lie, statistic by statistic.
-void ScopeReference::learn_ranges(const std::vector<Point>& points) {
+void ScopeReference::learn_ranges(const std::vector<ScopePoint>& points) {
   std::vector<float> rows;
-  for (const Point& point : points) rows.push_back(static_cast<float>(point.rows));
+  for (const ScopePoint& point : points) rows.push_back(static_cast<float>(point.rows));
   std::sort(rows.begin(), rows.end());
   for (std::size_t b = 1; b <= kBands; ++b) {
     const float end = rows[(rows.size() - 1) * b / kBands];
@@ -275,9 +209,8 @@ void ScopeReference::learn_ranges(const std::vector<Point>& points) {
   }
   const auto S = static_cast<std::size_t>(sketch_.size());
   std::vector<std::vector<float>> values(band_rows_.size() * S);
-  for (const Point& point : points) {
-    const float* sketch = point.features.data() + point.features.size() - S;
-    for (std::size_t s = 0; s < S; ++s) values[band(point.rows) * S + s].push_back(sketch[s]);
+  for (const ScopePoint& point : points) {
+    for (std::size_t s = 0; s < S; ++s) values[band(point.rows) * S + s].push_back(point.sketch[s]);
   }
   for (auto& column : values) {
     std::sort(column.begin(), column.end());
@@ -289,9 +222,9 @@ void ScopeReference::learn_ranges(const std::vector<Point>& points) {
   }
 }
 
-std::string ScopeReference::reason(const Point& point) const {
+std::string ScopeReference::reason(const ScopePoint& point) const {
   const auto S = static_cast<std::size_t>(sketch_.size());
-  const float* sketch = point.features.data() + point.features.size() - S;
+  const std::vector<float>& sketch = point.sketch;
   const float* ranges = ranges_.data() + 2 * band(point.rows) * S;
   std::vector<std::pair<double, std::size_t>> outside;
   for (std::size_t s = 1; s < S; ++s) {  // not the number of rows
@@ -310,64 +243,71 @@ std::string ScopeReference::reason(const Point& point) const {
 }
 
 void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) const {
-  description = {
-      {"sketch", sketch_.json()}, {"models", J_}, {"unit", unit_}, {"by_model", J_ <= kMostModels}};
-  whitening_.add_to(contents, "scope.whitening.");
+  const auto scale = [](const Scale& s) {
+    return nlohmann::json{{"log_rows", s.log_rows}, {"mean", s.mean}, {"spread", s.spread}};
+  };
+  description = {{"sketch", sketch_.json()},
+                 {"models", J_},
+                 {"by_model", J_ <= kMostModels},
+                 {"summary_scale", scale(summary_scale_)},
+                 {"sketch_scale", scale(raw_scale_)}};
+  summary_.add_to(contents, "scope.summary.");
+  raw_.add_to(contents, "scope.sketch.");
   const auto add = [&](const std::string& name, std::vector<std::int64_t> shape,
                        const std::vector<float>& values) {
     contents.tensors.emplace_back("scope." + name, NdArray::of<float>(std::move(shape), std::span(values)));
   };
-  const std::int64_t R = reference_size();
-  const auto M = calibration_size();
-  std::vector<std::int16_t> points;
-  for (const float x : points_) points.push_back(static_cast<std::int16_t>(std::lround(x / unit_)));
-  contents.tensors.emplace_back("scope.points",
-                                NdArray::of<std::int16_t>({whitening_.components(), R}, std::span(points)));
-  add("density", {R}, density_);
   std::vector<float> table;
   for (const Calibration& c : calibration_) {
     table.insert(table.end(),
                  {c.rows, c.score, c.own_score, static_cast<float>(c.best), static_cast<float>(c.model)});
   }
-  add("calibration", {M, 5}, table);
-  add("band_rows", {static_cast<std::int64_t>(band_rows_.size())}, band_rows_);
-  add("ranges", {static_cast<std::int64_t>(band_rows_.size()), sketch_.size(), 2}, ranges_);
+  const auto bands = static_cast<std::int64_t>(band_rows_.size());
+  add("calibration", {calibration_size(), 5}, table);
+  add("band_rows", {bands}, band_rows_);
+  add("ranges", {bands, sketch_.size(), 2}, ranges_);
   const std::vector<std::int16_t> model(model_.begin(), model_.end());
-  contents.tensors.emplace_back("scope.model", NdArray::of<std::int16_t>({R}, std::span(model)));
+  contents.tensors.emplace_back("scope.model",
+                                NdArray::of<std::int16_t>({reference_size()}, std::span(model)));
 }
 
 ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann::json& description) {
   ScopeReference s;
   s.sketch_ = Sketch::from_json(description.at("sketch"));
   s.J_ = description.at("models").get<std::int64_t>();
-  s.whitening_ = Whitening::from(contents, "scope.whitening.");
+  const auto scale = [](const nlohmann::json& json) {
+    return Scale{json.at("log_rows").get<std::vector<float>>(), json.at("mean").get<std::vector<float>>(),
+                 json.at("spread").get<std::vector<float>>()};
+  };
+  s.summary_scale_ = scale(description.at("summary_scale"));
+  s.raw_scale_ = scale(description.at("sketch_scale"));
+  for (const std::int64_t model : contents.at("scope.model").as_int64())
+    s.model_.push_back(static_cast<std::int32_t>(model));
   const auto take = [&](const char* name) { return contents.at(std::string("scope.") + name).as_float(); };
-  s.unit_ = description.at("unit").get<float>();
-  s.points_ = take("points");
-  for (float& x : s.points_) x *= s.unit_;
-  s.density_ = take("density");
   s.band_rows_ = take("band_rows");
   s.ranges_ = take("ranges");
   const std::vector<float> table = take("calibration");
-  for (const std::int64_t model : contents.at("scope.model").as_int64())
-    s.model_.push_back(static_cast<std::int32_t>(model));
   for (std::size_t i = 0; i + 5 <= table.size(); i += 5) {
     s.calibration_.push_back({table[i], table[i + 1], table[i + 2], static_cast<std::int32_t>(table[i + 3]),
                               static_cast<std::int32_t>(table[i + 4])});
   }
   const auto in_range = [&](std::int32_t model) { return model >= 0 && model < s.J_; };
-  const std::size_t R = s.model_.size();
+  const auto sound_scale = [](const Scale& x) {
+    return !x.log_rows.empty() && x.mean.size() == x.log_rows.size() && x.spread.size() == x.log_rows.size();
+  };
   const bool sound =
-      R > 0 && s.density_.size() == R &&
-      s.points_.size() == R * static_cast<std::size_t>(s.whitening_.components()) && !s.band_rows_.empty() &&
+      sound_scale(s.summary_scale_) && sound_scale(s.raw_scale_) && !s.model_.empty() &&
+      std::all_of(s.model_.begin(), s.model_.end(), in_range) && !s.band_rows_.empty() &&
       s.ranges_.size() == 2 * s.band_rows_.size() * static_cast<std::size_t>(s.sketch_.size()) &&
       !s.calibration_.empty() && table.size() % 5 == 0 &&
-      std::all_of(s.model_.begin(), s.model_.end(), in_range) &&
       std::all_of(s.calibration_.begin(), s.calibration_.end(),
                   [&](const Calibration& c) { return in_range(c.best) && in_range(c.model); });
   if (!sound) throw Error(ErrorKind::bad_config, "its scope reference is not usable");
-  s.prepare_distances();
-  s.calibrated();
+  s.summary_ = NeighbourSpace::from(contents, "scope.summary.", s.model_, s.J_, kSummary);
+  s.raw_ = NeighbourSpace::from(contents, "scope.sketch.", s.model_, s.J_, kSketch);
+  if (s.raw_.features() != s.sketch_.size())
+    throw Error(ErrorKind::bad_config, "its scope reference is not usable");
+  s.sort_cells();
   return s;
 }
 

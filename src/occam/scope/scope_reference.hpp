@@ -1,44 +1,37 @@
-// Scope: could any of the models have produced these data? A data set is described by the network's summary
-// and a sketch of its raw values, and held against simulated ones:
-//   score = log(mean distance to the k nearest of the reference) - adapt * mean(log of the same for those k),
-// large where nothing simulated is near, measured by how near simulated data are to each other around there.
-// Its rank among the scores of further simulations (of the same size, for which the network favours the same
-// model) is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right, it falls below any
-// level no more often than that level says, whatever the score is worth.
+// Scope: could any of the models have produced these data? A data set is described twice, by the network's
+// summary and by a sketch of its raw values, and in both spaces held against simulated ones
+// (neighbour_space.hpp). Each score is brought to a common scale for data sets of its size; the larger one
+// counts. Its rank among further simulations, of the same size and with the same model favoured by the
+// network, is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right, it falls below
+// any level no more often than that level says, whatever the score is worth.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "occam/compare/data_set_verdict.hpp"
 #include "occam/io/safetensors.hpp"
-#include "occam/nn/dense.hpp"
+#include "occam/scope/neighbour_space.hpp"
 #include "occam/scope/sketch.hpp"
-#include "occam/scope/whitening.hpp"
 
 namespace occam {
 
+// A data set as the scope test sees it.
+struct ScopePoint {
+  std::vector<float> summary, sketch;
+  std::int64_t rows = 0;
+  std::int32_t best = 0;   // the model that the network favours
+  std::int32_t model = 0;  // the true one, where known
+};
+
 class ScopeReference {
  public:
-  static constexpr std::int64_t kNeighbours = 10;
   static constexpr std::int64_t kMostModels = 16;  // with more, models are not judged one by one
 
-  // A data set as the score sees it.
-  struct Point {
-    std::vector<float> place;     // in the whitened space
-    std::vector<float> features;  // summary, then sketch
-    std::int64_t rows = 0;
-    std::int32_t best = 0;   // the model that the network favours
-    std::int32_t model = 0;  // the true one, where known
-    bool usual = true;       // agrees with what is the same in all simulations
-  };
-
   ScopeReference() = default;
-  // From simulated points, whose features alone are filled in.
-  ScopeReference(Sketch sketch, std::int64_t models, std::vector<Point> reference);
+  ScopeReference(Sketch sketch, std::int64_t models, const std::vector<ScopePoint>& reference);
 
   const Sketch& sketch() const { return sketch_; }
   std::int64_t reference_size() const { return static_cast<std::int64_t>(model_.size()); }
@@ -46,25 +39,22 @@ class ScopeReference {
   // The smallest p-value that can come out.
   double smallest_p() const;
 
-  // Fills in the place of a point.
-  void place(Point& point) const;
-  // Points are scored a block at a time, which is much faster than one by one.
-  static constexpr std::int64_t kBlock = 64;
-  // Adjusts scores to their surroundings: for every block of the reference, independent of each other.
-  std::int64_t blocks() const { return (reference_size() + kBlock - 1) / kBlock; }
+  // To be called for every block once, before any scores; independent of each other.
+  std::int64_t blocks() const { return summary_.blocks(); }
   void measure_density(std::int64_t block);
-  struct Scores {
-    double all = 0;
-    std::vector<double> by_model;  // (J) or empty
-  };
-  std::vector<Scores> scores(std::span<const Point> points) const;
-  // Adds the scores of calibration points, placed; to be ended by calibrated().
-  void add_calibration(const Point& point, const Scores& scores);
-  void calibrated();
 
-  std::vector<ScopeAnswer> judge(std::span<const Point> points) const;
+  struct Scores {
+    double summary = 0, sketch = 0;
+    std::vector<double> summary_by_model, sketch_by_model;  // (J) or empty
+  };
+  std::vector<Scores> scores(std::span<const ScopePoint> points) const;
+  // Learns from the scores of further simulated points what is usual.
+  void calibrate(std::span<const ScopePoint> points, std::span<const Scores> scores);
+
+  std::vector<ScopeAnswer> judge(std::span<const ScopePoint> points) const;
 
   void add_to(Safetensors& contents, nlohmann::json& description) const;
+  // Error(bad_config) or nlohmann::json::exception where something is amiss.
   static ScopeReference from(const Safetensors& contents, const nlohmann::json& description);
 
  private:
@@ -72,26 +62,25 @@ class ScopeReference {
     float rows, score, own_score;
     std::int32_t best, model;
   };
-  ScopeAnswer judge(const Point& point, const Scores& scores) const;
-  void prepare_distances();
-  template <class Visit>
-  void visit_distances(std::span<const float* const> places, const Visit& visit) const;
+  // Mean and spread of one score over sizes: piecewise linear in log rows.
+  struct Scale {
+    std::vector<float> log_rows, mean, spread;
+    double standardised(double score, double rows) const;
+  };
+  static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
+  double joined(double summary, double sketch, double rows) const;
+  ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
   double rank(const std::vector<std::int32_t>& cell, double rows, double score, bool own) const;
-  void learn_ranges(const std::vector<Point>& points);
-  std::string reason(const Point& point) const;
+  void sort_cells();
+  void learn_ranges(const std::vector<ScopePoint>& points);
+  std::string reason(const ScopePoint& point) const;
   std::size_t band(std::int64_t rows) const;
 
   Sketch sketch_;
-  Whitening whitening_;
   std::int64_t J_ = 0;
-  // (components, R): one component of all points after the other; whole multiples of unit_, as in the file.
-  std::vector<float> points_;
-  float unit_ = 1;
-  // |x - p|^2 - |x|^2 for all points p of the reference is a dense layer: -2 x p + |p|^2.
-  std::shared_ptr<const Dense<float>> distance_;
-  std::vector<float> packed_;
-  std::vector<float> density_;       // (R) log mean distance to the nearest neighbours
   std::vector<std::int32_t> model_;  // (R)
+  NeighbourSpace summary_, raw_;
+  Scale summary_scale_, raw_scale_;
   std::vector<Calibration> calibration_;
   std::vector<float> band_rows_;  // upper ends of bands of sizes, for ranges_
   std::vector<float> ranges_;     // (bands, sketch, 2) where nearly all simulated data sets lie

@@ -23,9 +23,9 @@ struct World {
     sketch = Sketch::learn({{values.data(), 200, 1, 1}, offsets, 1}, {"x"}, false);
   }
 
-  ScopeReference::Point point(std::uint64_t item, double shift = 0, double scale = 1) const {
+  ScopePoint point(std::uint64_t item, double shift = 0, double scale = 1) const {
     Rng rng(2, Purpose::test, item);
-    ScopeReference::Point p;
+    ScopePoint p;
     p.model = static_cast<std::int32_t>(item % 2);
     p.rows = 5 + static_cast<std::int64_t>(item % 7) * 10;
     std::vector<float> rows;
@@ -35,29 +35,26 @@ struct World {
       mean += rows.back() / static_cast<float>(p.rows);
     }
     p.best = mean > 2 ? 1 : 0;
-    p.features.assign(static_cast<std::size_t>(1 + sketch.size()), mean);
-    sketch.of({rows.data(), p.rows, 1, 1}, std::span(p.features).subspan(1));
+    p.summary = {mean};
+    p.sketch.resize(static_cast<std::size_t>(sketch.size()));
+    sketch.of({rows.data(), p.rows, 1, 1}, p.sketch);
     return p;
   }
 
   ScopeReference reference() const {
-    std::vector<ScopeReference::Point> points;
+    std::vector<ScopePoint> points;
     for (std::uint64_t i = 0; i < 1500; ++i) points.push_back(point(i));
     ScopeReference scope(sketch, 2, points);
     for (std::int64_t block = 0; block < scope.blocks(); ++block) scope.measure_density(block);
-    for (std::uint64_t i = 1500; i < 4000; ++i) {
-      ScopeReference::Point p = point(i);
-      scope.place(p);
-      scope.add_calibration(p, scope.scores(std::span(&p, 1))[0]);
-    }
-    scope.calibrated();
+    points.clear();
+    for (std::uint64_t i = 1500; i < 4000; ++i) points.push_back(point(i));
+    scope.calibrate(points, scope.scores(points));
     return scope;
   }
 };
 
-ScopeAnswer ask(const ScopeReference& scope, ScopeReference::Point p) {
-  scope.place(p);
-  return scope.judge(std::span(&p, 1))[0];
+ScopeAnswer ask(const ScopeReference& scope, const ScopePoint& point) {
+  return scope.judge(std::span(&point, 1))[0];
 }
 
 TEST(ScopeReference, FalseAlarmsComeAsOftenAsTheLevelSays) {

@@ -13,6 +13,8 @@ namespace {
 constexpr double kNoSpread = 1e-5;
 // Tolerated difference from a constant, in parts of its size.
 constexpr double kSameConstant = 1e-3;
+// Features grow linearly up to about so many interquartile ranges, beyond with the square root.
+constexpr float kLinear = 5;
 // Added to the variance of a component (features have variance one): keeps rounding from being blown up.
 constexpr double kFloor = 1e-3;
 
@@ -78,7 +80,9 @@ void symmetric_eigen(std::vector<double>& a, std::int64_t n, std::vector<double>
 
 float Whitening::standardised(std::int64_t feature, float value) const {
   const auto f = static_cast<std::size_t>(feature);
-  return scale_[f] > 0 ? std::asinh((value - centre_[f]) / scale_[f]) : 0.0f;
+  if (!(scale_[f] > 0)) return 0.0f;
+  const float x = (value - centre_[f]) / scale_[f];
+  return x / std::sqrt(1 + std::fabs(x) / kLinear);
 }
 
 Whitening Whitening::learn(std::span<const float> features, std::int64_t F, std::int64_t components,
