@@ -6,20 +6,6 @@
 
 namespace occam {
 
-std::string severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::fine:
-      return "fine";
-    case Severity::note:
-      return "note";
-    case Severity::warning:
-      return "warning";
-    case Severity::serious:
-      return "serious";
-  }
-  return "";
-}
-
 Verdict verdict(const std::vector<Finding>& findings, double false_alarm) {
   Verdict result;
   std::string where;

@@ -13,8 +13,6 @@ struct Verdict {
   std::string text;                    // one or two sentences
 };
 
-std::string severity_name(Severity severity);  // "fine", "note", "warning", "serious"
-
 // `false_alarm`: the probability with which faultless predictions are called anything but fine.
 Verdict verdict(const std::vector<Finding>& findings, double false_alarm);
 
