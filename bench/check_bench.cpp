@@ -1,5 +1,5 @@
-// The diagnostics of `occam check` without simulation and network: 100,000 predictions of 6 models, and 10,000
-// of 400, with default options, by number of threads.
+// The diagnostics of `occam check` without simulation and network: 100,000 predictions of 6 models, and
+// 10,000 of 400, with default options, by number of threads.
 #include <benchmark/benchmark.h>
 
 #include "occam/check/diagnostic.hpp"

@@ -29,19 +29,20 @@ struct CheckVerb {
 };
 
 Fields own_fields(CheckVerb& o) {
-  return {
-      field("datasets", o.datasets, "fresh simulated data sets per row of the table").at_least(1),
-      field("n", o.n, "sizes to check one by one, such as 5,20,100, beside the problem's own sizes").at_least(1),
-      field("robustness", o.robustness,
-            "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
-      field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance").at_least(1),
-      field("predictions", o.predictions,
-            "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
-      field("model_prior", o.model_prior,
-            "with --predictions: the model prior they were made under, such as a=0.2,b=0.8"),
-      field("save_predictions", o.save_predictions,
-            "write the network's predictions to this file (.csv, .tsv, .npz)"),
-      field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse")};
+  return {field("datasets", o.datasets, "fresh simulated data sets per row of the table").at_least(1),
+          field("n", o.n, "sizes to check one by one, such as 5,20,100, beside the problem's own sizes")
+              .at_least(1),
+          field("robustness", o.robustness,
+                "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
+          field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
+              .at_least(1),
+          field("predictions", o.predictions,
+                "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
+          field("model_prior", o.model_prior,
+                "with --predictions: the model prior they were made under, such as a=0.2,b=0.8"),
+          field("save_predictions", o.save_predictions,
+                "write the network's predictions to this file (.csv, .tsv, .npz)"),
+          field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse")};
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -62,11 +63,14 @@ std::string sizes_text(const Finding& sizes) {
     int width;
     int digits;
   };
-  const std::vector<Shown> all = {
-      {"accuracy", "accuracy", 8, 4},       {"log_loss", "log-loss", 8, 4},
-      {"ece_top", "ECE", 7, 4},             {"ece_top_expected", "by chance", 9, 4},
-      {"best_accuracy", "best acc.", 10, 4}, {"best_log_loss", "best loss", 10, 4},
-      {"kl", "KL [nats]", 9, 5},            {"kl_se", "+-", 8, 5}};
+  const std::vector<Shown> all = {{"accuracy", "accuracy", 8, 4},
+                                  {"log_loss", "log-loss", 8, 4},
+                                  {"ece_top", "ECE", 7, 4},
+                                  {"ece_top_expected", "by chance", 9, 4},
+                                  {"best_accuracy", "best acc.", 10, 4},
+                                  {"best_log_loss", "best loss", 10, 4},
+                                  {"kl", "KL [nats]", 9, 5},
+                                  {"kl_se", "+-", 8, 5}};
   const Table& table = sizes.tables.front();
   std::string text = fmt::format("{:>8}  {:>9}", "n", "data sets");
   std::vector<std::pair<std::size_t, Shown>> shown;
@@ -120,7 +124,8 @@ void check_file(const CheckVerb& o, const Call& call) {
     if (call.given(name)) throw Error(ErrorKind::usage, "--{} needs a network, not --predictions", option);
   }
   if (!o.network.empty()) {
-    throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted", o.network);
+    throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted",
+                o.network);
   }
   const auto reader = PredictionReader::open(o.predictions);
   std::vector<double> prior;
@@ -166,9 +171,12 @@ void register_check(Verbs& verbs) {
   const auto o = std::make_shared<CheckVerb>();
   verbs.add("check", "How far a network can be trusted")
       .about(
-          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about them, "
-          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact posterior "
-          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a report. "
+          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about "
+          "them, "
+          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact "
+          "posterior "
+          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a "
+          "report. "
           "With --predictions FILE it judges probabilities that any other program made.")
       .example("occam check coins.occam --datasets 10000 --n 5,20,100", "by size, and over all sizes")
       .example("occam check levy.occam -o report --robustness all",

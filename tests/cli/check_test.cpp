@@ -24,7 +24,9 @@ class Check : public ::testing::Test {
     ASSERT_EQ((*shell_)(kTrain).code, 0);
   }
   static void TearDownTestSuite() { delete shell_; }
-  static json metrics(const std::string& folder) { return json::parse(shell_->read(folder + "/metrics.json")); }
+  static json metrics(const std::string& folder) {
+    return json::parse(shell_->read(folder + "/metrics.json"));
+  }
   static std::string column(const std::string& text, const std::string& first_cell) {
     const auto at = text.find("\n" + std::string(8 - first_cell.size(), ' ') + first_cell + " ");
     return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
@@ -44,14 +46,15 @@ TEST_F(Check, PrintsATableBySizeAndAVerdict) {
   }
   EXPECT_NE(outcome.out.find("KL [nats]"), std::string::npos);
   EXPECT_NE(outcome.out.find("\nVerdict: "), std::string::npos);
-  const std::string seven = (*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --threads 7").out;
+  const std::string seven =
+      (*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --threads 7").out;
   EXPECT_EQ((*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --threads 1").out, seven);
   EXPECT_NE((*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --seed 2").out, seven);
 }
 
 TEST_F(Check, ReportHasMetricsPageAndTables) {
-  const Outcome outcome =
-      (*shell_)("occam check net.occam --datasets 200 --robustness all --robustness-datasets 20 -o report --quiet");
+  const Outcome outcome = (*shell_)(
+      "occam check net.occam --datasets 200 --robustness all --robustness-datasets 20 -o report --quiet");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json all = metrics("report");
   for (const char* finding : {"accuracy", "scores", "calibration", "overconfidence", "model_shares", "exact",
@@ -69,12 +72,15 @@ TEST_F(Check, ReportHasMetricsPageAndTables) {
 TEST_F(Check, SavedPredictionsGiveTheSameFindings) {
   for (const char* name : {"saved.csv", "saved.npz"}) {
     const std::string file = name;
-    ASSERT_EQ((*shell_)("occam check net.occam --datasets 250 --save-predictions " + file + " -o a --quiet").code, 0);
+    ASSERT_EQ(
+        (*shell_)("occam check net.occam --datasets 250 --save-predictions " + file + " -o a --quiet").code,
+        0);
     const Outcome again = (*shell_)("occam check --predictions " + file + " -o b --quiet");
     ASSERT_EQ(again.code, 0) << again.err;
     json a = metrics("a")["findings"];
     json b = metrics("b")["findings"];
-    for (const char* finding : {"accuracy", "scores", "calibration", "overconfidence", "model_shares", "exact"}) {
+    for (const char* finding :
+         {"accuracy", "scores", "calibration", "overconfidence", "model_shares", "exact"}) {
       EXPECT_EQ(a[finding], b[finding]) << finding;
     }
   }
@@ -105,7 +111,8 @@ TEST_F(Check, BadInputIsOneMessageAndACode) {
       {"occam check --predictions none.csv", 66, "none.csv"},
       {"occam check net.occam --predictions good.csv", 64, "one is wanted"},
       {"occam check --predictions good.csv --n 5", 64, "--n needs a network"},
-      {"occam check --predictions good.csv --save-predictions x.csv", 64, "--save-predictions needs a network"},
+      {"occam check --predictions good.csv --save-predictions x.csv", 64,
+       "--save-predictions needs a network"},
       {"occam check --predictions good.csv --model-prior a=0.5,c=0.5", 64, "unknown model 'c'"},
       {"occam check net.occam --model-prior flat=1", 64, "--predictions"},
       {"occam check net.occam --robustness shfit", 64, "no disturbance 'shfit'"},

@@ -1,6 +1,7 @@
 // The verdict: faultless predictions pass, faults are called out. Faultless ones are made by drawing p first
 // and the true model from p. With --false-alarm f, at most a share f of faultless checks may be called
-// anything but fine; over 300 checks with f = .1 more than 51 alarms have probability below 1e-4 if f is kept.
+// anything but fine; over 300 checks with f = .1 more than 51 alarms have probability below 1e-4 if f is
+// kept.
 #include <cmath>
 #include <functional>
 
@@ -75,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Check, FaultlessPredictions,
                                            Kind{3, 400, 20}),
                          [](const auto& kind) {
                            return "J" + std::to_string(kind.param.J) + "K" + std::to_string(kind.param.K) +
-                                  (kind.param.concentration > 1      ? "Unsure"
+                                  (kind.param.concentration > 1     ? "Unsure"
                                    : kind.param.concentration < 0.1 ? "Sure"
                                                                     : "");
                          });

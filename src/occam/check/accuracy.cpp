@@ -39,11 +39,11 @@ class Accuracy final : public Measurement {
     for (const float p : largest_) claimed += p;
     const Interval interval =
         bootstrap_means(correct_, 1, context_.options.replicates, context_.seed).front();
-    finding.metrics = {
-        metric("accuracy", "share of data sets whose most probable model is the true one", correct / K,
-               interval.lower, interval.upper),
-        metric("accuracy_claimed", "mean largest probability: the accuracy the predictions expect", claimed / K),
-        metric("chance", "accuracy of always naming the most frequent model", chance())};
+    finding.metrics = {metric("accuracy", "share of data sets whose most probable model is the true one",
+                              correct / K, interval.lower, interval.upper),
+                       metric("accuracy_claimed",
+                              "mean largest probability: the accuracy the predictions expect", claimed / K),
+                       metric("chance", "accuracy of always naming the most frequent model", chance())};
     by_model(finding);
     if (!n_.empty()) by_size(finding);
     judge(correct, finding);
@@ -100,8 +100,8 @@ class Accuracy final : public Measurement {
     for (std::size_t band = 0; band < groups.size(); ++band) {
       const Group& group = groups[band];
       const Interval interval = wilson(group.correct, group.count);
-      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)), bands.lower(band),
-                            bands.upper(band), static_cast<std::int64_t>(group.count),
+      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)),
+                            bands.lower(band), bands.upper(band), static_cast<std::int64_t>(group.count),
                             group.correct / group.count, interval.lower, interval.upper,
                             group.claimed / group.count});
     }
@@ -124,7 +124,8 @@ class Accuracy final : public Measurement {
                                       {"encoding", {{"x", x}, {"y", claimed}, {"tooltip", tooltips}}}});
     finding.figures.push_back(
         {"accuracy_by_n", "Accuracy by size",
-         "Solid line: how often the most probable model is the true one, with its 95 % interval. Dashed line: "
+         "Solid line: how often the most probable model is the true one, with its 95 % interval. Dashed "
+         "line: "
          "how often the predictions expect to be right. A dashed line above the band claims too much.",
          "Accuracy, and the accuracy that the predictions expect, against the size N of a data set.",
          "accuracy_by_n", specification});
@@ -136,14 +137,16 @@ class Accuracy final : public Measurement {
     const double accuracy = correct / K;
     const double spread = std::sqrt(chance() * (1 - chance()) / K);
     Judgement judgement;
-    judgement.text = fmt::format("The most probable model is the true one in {} of the data sets (chance: {}).",
-                                 shown_number(accuracy), shown_number(chance()));
+    judgement.text =
+        fmt::format("The most probable model is the true one in {} of the data sets (chance: {}).",
+                    shown_number(accuracy), shown_number(chance()));
     if (!(accuracy > chance() + normal_quantile(1 - context_.level) * spread)) {
       judgement.severity = Severity::note;
       judgement.text = fmt::format("The accuracy, {}, is not above chance, {}.", shown_number(accuracy),
                                    shown_number(chance()));
       judgement.advice =
-          "Either data of these sizes cannot tell the models apart, or the network has learned nothing: train "
+          "Either data of these sizes cannot tell the models apart, or the network has learned nothing: "
+          "train "
           "longer, or look at larger sizes (--n).";
     }
     finding.judgements.push_back(std::move(judgement));

@@ -154,8 +154,9 @@ class Calibration final : public Measurement {
       const NullDistribution expected = null(statistic);
       const Interval range = expected.central95();
       finding.metrics.push_back(metric(name, meaning, statistic(observed_)));
-      finding.metrics.push_back(metric(name + "_expected", "the same for perfect calibration and these counts",
-                                       expected.mean(), range.lower, range.upper));
+      finding.metrics.push_back(metric(name + "_expected",
+                                       "the same for perfect calibration and these counts", expected.mean(),
+                                       range.lower, range.upper));
     };
     add("ece_top", "expected calibration error of the most probable model, bins weighted by count",
         top(&Errors::weighted));
@@ -205,13 +206,13 @@ class Calibration final : public Measurement {
     finding.tables.push_back(std::move(table));
     finding.figures.push_back(
         {"calibration", "Calibration curves",
-         fmt::format("Points: among the data sets of a bin, how often the model was true, with a 95 % interval. "
-                     "The grey band is where 95 % of the points would lie if the predictions were right; its "
-                     "middle is the diagonal. Points below the band claim too much, points above it too "
-                     "little.{}",
-                     all ? ""
-                         : fmt::format(" Of {} models, the {} with the largest errors are shown.", J,
-                                       kShownCurves)),
+         fmt::format(
+             "Points: among the data sets of a bin, how often the model was true, with a 95 % interval. "
+             "The grey band is where 95 % of the points would lie if the predictions were right; its "
+             "middle is the diagonal. Points below the band claim too much, points above it too "
+             "little.{}",
+             all ? ""
+                 : fmt::format(" Of {} models, the {} with the largest errors are shown.", J, kShownCurves)),
          "For each model, the share of data sets in which it was true against the probability it was given.",
          "calibration", specification()});
   }
@@ -245,8 +246,9 @@ class Calibration final : public Measurement {
       other["field"] = field;
       return other;
     };
-    const json band = {{"mark", {{"type", "area"}, {"color", "#888888"}, {"opacity", 0.3}}},
-                       {"encoding", {{"x", x}, {"y", part("chance_lower")}, {"y2", {{"field", "chance_upper"}}}}}};
+    const json band = {
+        {"mark", {{"type", "area"}, {"color", "#888888"}, {"opacity", 0.3}}},
+        {"encoding", {{"x", x}, {"y", part("chance_lower")}, {"y2", {{"field", "chance_upper"}}}}}};
     const json diagonal = {{"mark", {{"type", "line"}, {"strokeDash", {4, 4}}, {"color", "#666666"}}},
                            {"encoding", {{"x", x}, {"y", part("mean_p")}}}};
     const json bars = {{"mark", {{"type", "rule"}}},
@@ -309,7 +311,8 @@ class Calibration final : public Measurement {
       judgement.advice = "Real, but small: conclusions that hang on a few hundredths of p are not safe.";
     } else {
       judgement.advice =
-          "Look at the curves: below the diagonal p claims too much. Train longer, tell the network N, or set "
+          "Look at the curves: below the diagonal p claims too much. Train longer, tell the network N, or "
+          "set "
           "lambda to 0, which costs nothing and is what keeps p calibrated.";
     }
     finding.judgements.push_back(std::move(judgement));
@@ -319,7 +322,7 @@ class Calibration final : public Measurement {
   std::size_t bins_;
   std::size_t curves_;  // one per model, then that of the most probable one
   std::size_t replicates_;
-  std::vector<Bin> cells_;                   // (curves, bins)
+  std::vector<Bin> cells_;                    // (curves, bins)
   std::vector<std::int32_t> replicate_hits_;  // (R, curves, bins)
   double count_ = 0;
   std::vector<Errors> observed_, expected_;  // (curves)

@@ -18,7 +18,7 @@ namespace occam {
 namespace {
 
 // Columns of the finding `sizes` after n and data_sets: metrics of the diagnostics, by their names.
-const std::vector<std::string> kColumns = {"accuracy",          "log_loss",       "brier",
+const std::vector<std::string> kColumns = {"accuracy",          "log_loss",         "brier",
                                            "ece_top",           "ece_top_expected", "ece",
                                            "calibration_error", "overconfidence"};
 const std::vector<std::string> kExactColumns = {"best_accuracy", "best_log_loss", "kl", "kl_se"};
@@ -36,7 +36,8 @@ class Sizes {
   explicit Sizes(bool exact) {
     finding_.name = "sizes";
     finding_.title = "By size";
-    finding_.tables.push_back({"sizes", "Sizes checked one by one, and all sizes together", size_columns(exact), {}});
+    finding_.tables.push_back(
+        {"sizes", "Sizes checked one by one, and all sizes together", size_columns(exact), {}});
   }
 
   void add(const std::string& n, std::int64_t data_sets, const std::vector<Finding>& findings) {

@@ -17,11 +17,11 @@ class PredictionWriter;
 
 struct CheckRequest {
   std::uint64_t seed = 1;
-  std::int64_t data_sets = 2000;            // for each size, and for the problem's own sizes
-  std::vector<std::int64_t> n;              // sizes to check one by one, before the problem's own
+  std::int64_t data_sets = 2000;  // for each size, and for the problem's own sizes
+  std::vector<std::int64_t> n;    // sizes to check one by one, before the problem's own
   CheckOptions options;
   std::optional<RobustnessRequest> robustness;
-  PredictionWriter* save = nullptr;         // gets the predictions for the problem's own sizes
+  PredictionWriter* save = nullptr;  // gets the predictions for the problem's own sizes
 };
 
 struct CheckResult {
@@ -35,8 +35,8 @@ struct CheckResult {
 CheckResult check_network(Comparator& comparator, const Problem& problem, const CheckRequest& request,
                           ThreadPool& pool, ProgressSink& progress);
 
-// The same diagnostics on predictions that some program made. `model_prior` is used where the reader has none;
-// it may be empty.
+// The same diagnostics on predictions that some program made. `model_prior` is used where the reader has
+// none; it may be empty.
 CheckResult check_predictions(PredictionReader& reader, const std::string& name,
                               const std::vector<double>& model_prior, const CheckOptions& options,
                               std::uint64_t seed, ThreadPool& pool, ProgressSink& progress);

@@ -51,7 +51,8 @@ TEST_P(Reference, MetricsEqualThoseOfScikitLearn) {
   const Table& shares = table_of(report, "model_shares");
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {
-      EXPECT_NEAR(std::get<double>(confusion.rows[3 * i + j][3]), expected["confusion"][i][j].get<double>(), 1e-10);
+      EXPECT_NEAR(std::get<double>(confusion.rows[3 * i + j][3]), expected["confusion"][i][j].get<double>(),
+                  1e-10);
       EXPECT_NEAR(std::get<double>(mean_p.rows[3 * i + j][2]),
                   expected["mean_probabilities"][i][j].get<double>(), 1e-10);
     }
@@ -76,7 +77,8 @@ TEST(CheckThreaded, SameFindingsOnAnyNumberOfThreads) {
     ASSERT_EQ(a.metrics.size(), b.metrics.size());
     for (std::size_t m = 0; m < a.metrics.size(); ++m) {
       EXPECT_EQ(a.metrics[m].value, b.metrics[m].value) << a.metrics[m].name;
-      if (!std::isnan(a.metrics[m].lower)) EXPECT_EQ(a.metrics[m].lower, b.metrics[m].lower) << a.metrics[m].name;
+      if (!std::isnan(a.metrics[m].lower))
+        EXPECT_EQ(a.metrics[m].lower, b.metrics[m].lower) << a.metrics[m].name;
     }
   }
 }
@@ -150,7 +152,9 @@ TEST(PredictionFile, FaultsNameLineColumnAndWhatWasFound) {
       {"infinite", "true,p_a,p_b\na,inf,0\n", {":2", "'p_a'", "inf"}},
       {"empty cell", "true,p_a,p_b\na,,1\n", {":2", "'p_a'"}},
       {"word", "true,p_a,p_b\na,many,1\n", {":2", "'p_a'", "many"}},
-      {"unknown model", "true,p_first,p_second\nfrist,0.5,0.5\n", {":2", "'true'", "'frist'", "did you mean 'first'?"}},
+      {"unknown model",
+       "true,p_first,p_second\nfrist,0.5,0.5\n",
+       {":2", "'true'", "'frist'", "did you mean 'first'?"}},
       {"index too large", "true,p_a,p_b\n2,0.5,0.5\n", {":2", "'true'", "'2'", "0 to 1"}},
       {"negative index", "true,p_a,p_b\n-1,0.5,0.5\n", {":2", "'-1'"}},
       {"no truth", "p_a,p_b\n0.5,0.5\n", {"'true'"}},
@@ -173,7 +177,8 @@ TEST(PredictionFile, FaultsNameLineColumnAndWhatWasFound) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_data) << bad.what << ": " << error.what();
       for (const std::string& part : bad.says) {
-        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << bad.what << ": " << error.what();
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+            << bad.what << ": " << error.what();
       }
     }
   }
@@ -181,7 +186,8 @@ TEST(PredictionFile, FaultsNameLineColumnAndWhatWasFound) {
 
 TEST(PredictionFile, FaultsOfArraysNameRowAndShape) {
   TemporaryFolder folder;
-  const auto message = [&](const Shape& p_shape, std::vector<double> p, std::vector<std::int64_t> truth) -> std::string {
+  const auto message = [&](const Shape& p_shape, std::vector<double> p,
+                           std::vector<std::int64_t> truth) -> std::string {
     NpzWriter writer(folder / "bad.npz");
     const auto K = static_cast<std::int64_t>(truth.size());
     writer.add("p", ArrayView::of<double>(p_shape, p));
@@ -197,7 +203,8 @@ TEST(PredictionFile, FaultsOfArraysNameRowAndShape) {
   };
   EXPECT_EQ(message({2, 2}, {0.5, 0.5, 1, 0}, {0, 1}), "");
   EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0.5}, {0, 1}).find("row 1: the probabilities"), std::string::npos);
-  EXPECT_NE(message({2, 2}, {0.5, 0.5, NAN, 1}, {0, 1}).find("row 1: column 'p_model_1': nan"), std::string::npos);
+  EXPECT_NE(message({2, 2}, {0.5, 0.5, NAN, 1}, {0, 1}).find("row 1: column 'p_model_1': nan"),
+            std::string::npos);
   EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0}, {0, 2}).find("row 1: array 'true': 2"), std::string::npos);
   EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0}, {0}).find("(2,) is expected"), std::string::npos);
   EXPECT_NE(message({4}, {0.5, 0.5, 1, 0}, {0, 1}).find("shape (4,)"), std::string::npos);

@@ -34,10 +34,11 @@ class Confusion final : public Measurement {
       add_pairs(finding, pairs);
     }
     Judgement judgement;
-    judgement.text = pairs.empty() ? "No data set was assigned to another model than its own."
-                                   : fmt::format("Most often confused: {} taken for {}, in {} of its data sets.",
-                                                 names_[pairs[0].truth], names_[pairs[0].chosen],
-                                                 shown_number(pairs[0].share));
+    judgement.text =
+        pairs.empty()
+            ? "No data set was assigned to another model than its own."
+            : fmt::format("Most often confused: {} taken for {}, in {} of its data sets.",
+                          names_[pairs[0].truth], names_[pairs[0].chosen], shown_number(pairs[0].share));
     finding.judgements.push_back(std::move(judgement));
     return finding;
   }
@@ -51,9 +52,9 @@ class Confusion final : public Measurement {
   };
 
   double share(std::size_t truth, std::size_t chosen) const {
-    return of_model_[truth] == 0 ? 0.0
-                                 : static_cast<double>(counts_[truth * J_ + chosen]) /
-                                       static_cast<double>(of_model_[truth]);
+    return of_model_[truth] == 0
+               ? 0.0
+               : static_cast<double>(counts_[truth * J_ + chosen]) / static_cast<double>(of_model_[truth]);
   }
 
   // Pairs of different models, most confused first.
@@ -84,16 +85,20 @@ class Confusion final : public Measurement {
     x["sort"] = y["sort"] = nullptr;
     json color = vega_field("share", "quantitative", "share");
     color["scale"] = {{"domain", {0, 1}}, {"scheme", "blues"}};
-    const json tooltips = vega_tooltips(
-        {{"true_model", "true model"}, {"chosen", "most probable"}, {"data_sets", "data sets"}, {"share", "share"}});
+    const json tooltips = vega_tooltips({{"true_model", "true model"},
+                                         {"chosen", "most probable"},
+                                         {"data_sets", "data sets"},
+                                         {"share", "share"}});
     const json text_color = {{"condition", {{"test", "datum.share > 0.5"}, {"value", "white"}}},
                              {"value", "black"}};
     json text = {{"field", "share"}, {"type", "quantitative"}, {"format", ".2f"}};
     finding.figures.push_back(
-        {"confusion", "Confusion matrix",
+        {"confusion",
+         "Confusion matrix",
          "Each row is a true model: how its data sets were assigned. The diagonal is the accuracy by model; "
          "models that make similar data are confused however good the network is.",
-         "For each true model, the share of its data sets assigned to each model.", "confusion",
+         "For each true model, the share of its data sets assigned to each model.",
+         "confusion",
          {{"encoding", {{"x", x}, {"y", y}}},
           {"layer",
            {{{"mark", {{"type", "rect"}}}, {"encoding", {{"color", color}, {"tooltip", tooltips}}}},
@@ -115,11 +120,14 @@ class Confusion final : public Measurement {
     json y = vega_field("pair", "nominal", "pair");
     y["sort"] = nullptr;
     finding.figures.push_back(
-        {"confused_pairs", "Most confused pairs",
-         fmt::format("Of {} models, the pairs most often confused: which share of the data sets of the first was "
-                     "assigned to the second. With few data sets per model these shares are rough.",
-                     J_),
-         "The most confused pairs of models with the share of data sets confused.", "confused_pairs",
+        {"confused_pairs",
+         "Most confused pairs",
+         fmt::format(
+             "Of {} models, the pairs most often confused: which share of the data sets of the first was "
+             "assigned to the second. With few data sets per model these shares are rough.",
+             J_),
+         "The most confused pairs of models with the share of data sets confused.",
+         "confused_pairs",
          {{"transform",
            {{{"window", {{{"op", "row_number"}, {"as", "row"}}}}},
             {{"filter", fmt::format("datum.row <= {}", kShownPairs)}}}},
@@ -127,7 +135,8 @@ class Confusion final : public Measurement {
           {"encoding",
            {{"y", y},
             {"x", vega_field("share", "quantitative", "share of the data sets")},
-            {"tooltip", vega_tooltips({{"pair", "pair"}, {"data_sets", "data sets"}, {"share", "share"}})}}}}});
+            {"tooltip",
+             vega_tooltips({{"pair", "pair"}, {"data_sets", "data sets"}, {"share", "share"}})}}}}});
   }
 
   std::vector<std::string> names_;
@@ -139,9 +148,9 @@ class Confusion final : public Measurement {
 }  // namespace
 
 void register_confusion(Registry<Diagnostic>& registry) {
-  registry.add("confusion",
-               {"Which models are taken for which?", 0,
-                [](const CheckContext& context) { return std::make_unique<Confusion>(context); }});
+  registry.add("confusion", {"Which models are taken for which?", 0, [](const CheckContext& context) {
+                               return std::make_unique<Confusion>(context);
+                             }});
 }
 
 }  // namespace occam

@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 // Draws R models from p, which need not sum to one exactly.
-void draw_models(std::span<const double> p, Rng& rng, std::vector<double>& up_to, std::span<std::int32_t> out) {
+void draw_models(std::span<const double> p, Rng& rng, std::vector<double>& up_to,
+                 std::span<std::int32_t> out) {
   up_to.resize(p.size());
   double sum = 0;
   for (std::size_t j = 0; j < p.size(); ++j) up_to[j] = sum += p[j];
@@ -43,7 +44,8 @@ Fields fields(CheckOptions& o) {
       field("confident", o.confident, "a largest probability from here on counts as confident")
           .above(0)
           .at_most(1),
-      field("false_alarm", o.false_alarm, "probability that faultless predictions are called anything but fine")
+      field("false_alarm", o.false_alarm,
+            "probability that faultless predictions are called anything but fine")
           .above(0)
           .at_most(0.5),
       field("calibration_limit", o.calibration_limit,

@@ -1,10 +1,10 @@
-// Diagnostic: one question about predictions, such as whether they are calibrated. A file x.cpp in the list of
-// CMakeLists.txt defines register_x(Registry<Diagnostic>&). A diagnostic makes a Measurement, which takes
+// Diagnostic: one question about predictions, such as whether they are calibrated. A file x.cpp in the list
+// of CMakeLists.txt defines register_x(Registry<Diagnostic>&). A diagnostic makes a Measurement, which takes
 // predictions block by block and ends with a Finding.
 //
-// Chance is told from fault by drawing, for every data set, R true models from its own predictions: what could
-// have been if the predictions are right. A statistic of the actual true models is held against the same
-// statistic of those replicates (a parametric bootstrap). Judgements that do so are `tests`; the rate of
+// Chance is told from fault by drawing, for every data set, R true models from its own predictions: what
+// could have been if the predictions are right. A statistic of the actual true models is held against the
+// same statistic of those replicates (a parametric bootstrap). Judgements that do so are `tests`; the rate of
 // false alarms that the user allows is shared out among them, so that predictions without fault pass all of
 // them with probability 1 - false_alarm.
 #pragma once

@@ -33,8 +33,9 @@ class Exact final : public Measurement {
       const auto best = static_cast<std::size_t>(std::max_element(q.begin(), q.end()) - q.begin());
       accuracy_.add(best == truth ? 1 : 0);
       loss_.add(-log_of(q[truth]));
-      accuracy_lost_.add((best == truth ? 1 : 0) -
-                         (static_cast<std::size_t>(block.best[static_cast<std::size_t>(b)]) == truth ? 1 : 0));
+      accuracy_lost_.add(
+          (best == truth ? 1 : 0) -
+          (static_cast<std::size_t>(block.best[static_cast<std::size_t>(b)]) == truth ? 1 : 0));
       loss_added_.add(log_of(q[truth]) - log_of(p[truth]));
       add_bayes_factor(q, p, n);
     }
@@ -103,16 +104,17 @@ class Exact final : public Measurement {
                 {}};
     for (std::size_t band = 0; band < bands.count(); ++band) {
       const double se = kl[band].count() > 1 ? kl[band].se() : 0;
-      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)), bands.lower(band),
-                            bands.upper(band), kl[band].count(), kl[band].value(), se,
+      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)),
+                            bands.lower(band), bands.upper(band), kl[band].count(), kl[band].value(), se,
                             kl[band].value() - 1.96 * se, kl[band].value() + 1.96 * se});
     }
     finding.tables.push_back(std::move(table));
     finding.figures.push_back(
         {"kl_by_n", "Distance from the exact posterior by size",
-         fmt::format("Mean Kullback-Leibler divergence of the predictions from the exact posterior, in nats, with "
-                     "its 95 % interval. Below {} it does not matter for conclusions.",
-                     shown_number(context_.options.kl_limit)),
+         fmt::format(
+             "Mean Kullback-Leibler divergence of the predictions from the exact posterior, in nats, with "
+             "its 95 % interval. Below {} it does not matter for conclusions.",
+             shown_number(context_.options.kl_limit)),
          "Mean divergence from the exact posterior against the size N of a data set.", "kl_by_n",
          vega_curve(vega_field("n", "quantitative", "N, middle of the band"),
                     vega_field("kl", "quantitative", "KL [nats]"), "lower", "upper",
@@ -124,7 +126,8 @@ class Exact final : public Measurement {
   }
 
   void bayes_factors(Finding& finding) const {
-    Table table{"bayes_factors", "True and estimated log Bayes factors", {"n", "models", "exact", "estimated"}, {}};
+    Table table{
+        "bayes_factors", "True and estimated log Bayes factors", {"n", "models", "exact", "estimated"}, {}};
     for (const Point& point : points_) {
       table.rows.push_back({point.n, point.models, point.exact, point.estimated});
     }
@@ -135,14 +138,17 @@ class Exact final : public Measurement {
     json diagonal = y;
     diagonal["field"] = "exact";
     finding.figures.push_back(
-        {"bayes_factors", "True and estimated log Bayes factors",
-         fmt::format("One point per data set (the first {}): {}. On the dashed line the estimate is exact. Values "
-                     "beyond {} are shown as {}.",
-                     points_.size(),
-                     context_.layout.J() == 2 ? "the first model against the second"
-                                              : "the two models that the exact posterior favours most",
-                     kLargestLog, kLargestLog),
-         "Estimated against exact natural log Bayes factors, one point per data set.", "bayes_factors",
+        {"bayes_factors",
+         "True and estimated log Bayes factors",
+         fmt::format(
+             "One point per data set (the first {}): {}. On the dashed line the estimate is exact. Values "
+             "beyond {} are shown as {}.",
+             points_.size(),
+             context_.layout.J() == 2 ? "the first model against the second"
+                                      : "the two models that the exact posterior favours most",
+             kLargestLog, kLargestLog),
+         "Estimated against exact natural log Bayes factors, one point per data set.",
+         "bayes_factors",
          {{"layer",
            {{{"mark", {{"type", "line"}, {"strokeDash", {4, 4}}, {"color", "#666666"}}},
              {"encoding", {{"x", x}, {"y", diagonal}}}},
@@ -161,11 +167,10 @@ class Exact final : public Measurement {
     const double limit = context_.options.kl_limit;
     Judgement judgement;
     judgement.severity = kl_.value() > limit ? severity_of(kl_.value(), limit, true) : Severity::fine;
-    judgement.text =
-        fmt::format("The predictions are {:.2g} nats from the exact posterior (limit {}). Best possible: accuracy "
-                    "{}, log-loss {}.",
-                    kl_.value(), shown_number(limit), shown_number(accuracy_.value()),
-                    shown_number(loss_.value()));
+    judgement.text = fmt::format(
+        "The predictions are {:.2g} nats from the exact posterior (limit {}). Best possible: accuracy "
+        "{}, log-loss {}.",
+        kl_.value(), shown_number(limit), shown_number(accuracy_.value()), shown_number(loss_.value()));
     if (judgement.severity != Severity::fine) {
       judgement.advice = "Train longer or with a larger network; see which sizes are worst.";
     }

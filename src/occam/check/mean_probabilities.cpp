@@ -41,9 +41,9 @@ class MeanProbabilities final : public Measurement {
       add_rivals(finding);
     }
     Judgement judgement;
-    judgement.text = fmt::format(
-        "The true model gets {} on average; hardest to recognise is {}, with {}.", shown_number(of_truth / count),
-        names_[hardest], shown_number(mean(hardest, hardest)));
+    judgement.text =
+        fmt::format("The true model gets {} on average; hardest to recognise is {}, with {}.",
+                    shown_number(of_truth / count), names_[hardest], shown_number(mean(hardest, hardest)));
     finding.judgements.push_back(std::move(judgement));
     return finding;
   }
@@ -54,13 +54,15 @@ class MeanProbabilities final : public Measurement {
   }
 
   void add_matrix(Finding& finding) const {
-    Table table{"mean_probabilities", "Mean probability of each model, by true model",
-                {"true_model", "model", "mean_p"}, {}};
+    Table table{"mean_probabilities",
+                "Mean probability of each model, by true model",
+                {"true_model", "model", "mean_p"},
+                {}};
     for (std::size_t i = 0; i < J_; ++i) {
       for (std::size_t j = 0; j < J_; ++j) table.rows.push_back({names_[i], names_[j], mean(i, j)});
       if (counts_[i] == 0) continue;
-      finding.metrics.push_back(
-          metric("mean_p_" + names_[i], "mean probability of " + names_[i] + " where it is true", mean(i, i)));
+      finding.metrics.push_back(metric("mean_p_" + names_[i],
+                                       "mean probability of " + names_[i] + " where it is true", mean(i, i)));
     }
     finding.tables.push_back(std::move(table));
     using nlohmann::json;
@@ -70,11 +72,13 @@ class MeanProbabilities final : public Measurement {
     json color = vega_field("mean_p", "quantitative", "mean p");
     color["scale"] = {{"domain", {0, 1}}, {"scheme", "blues"}};
     finding.figures.push_back(
-        {"mean_probabilities", "Mean probabilities by true model",
+        {"mean_probabilities",
+         "Mean probabilities by true model",
          "Each row is a true model: the mean posterior probability of every model for its data. Where models "
          "contain each other, data of the simplest still favour it: the larger ones spread their predictions "
          "over more data.",
-         "For each true model, the mean posterior probability of every model.", "mean_probabilities",
+         "For each true model, the mean posterior probability of every model.",
+         "mean_probabilities",
          {{"encoding", {{"x", x}, {"y", y}}},
           {"layer",
            {{{"mark", {{"type", "rect"}}},
@@ -101,8 +105,8 @@ class MeanProbabilities final : public Measurement {
       for (std::size_t j = 0; j < J_; ++j) {
         if (j != i && mean(i, j) > mean(i, rival)) rival = j;
       }
-      table.rows.push_back({names_[i], static_cast<std::int64_t>(counts_[i]), mean(i, i), names_[rival],
-                            mean(i, rival)});
+      table.rows.push_back(
+          {names_[i], static_cast<std::int64_t>(counts_[i]), mean(i, i), names_[rival], mean(i, rival)});
     }
     finding.tables.push_back(std::move(table));
   }

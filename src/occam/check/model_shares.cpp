@@ -1,5 +1,5 @@
-// Simulation-based calibration of model choice (Talts et al. 2018; Schad et al. 2022): averaged over data sets
-// simulated under the model prior, the posterior probability of a model is its prior probability. Two
+// Simulation-based calibration of model choice (Talts et al. 2018; Schad et al. 2022): averaged over data
+// sets simulated under the model prior, the posterior probability of a model is its prior probability. Two
 // comparisons: with the prior itself, and with the share of the data sets that did come from the model, which
 // has the smaller error:
 //   z_drawn = (mean p - share) / sqrt(sum p (1 - p) / K^2);   z_prior = (mean p - prior) / (sd(p) / sqrt(K))
@@ -78,8 +78,9 @@ class ModelShares final : public Measurement {
     for (std::size_t j = 0; j < J_; ++j) {
       const double se = p_[j].count() > 1 ? p_[j].se() : 0;
       const double mean = p_[j].value();
-      std::vector<Cell> row = {context_.layout.model_names[j], mean, std::max(0.0, mean - 1.96 * se),
-                               std::min(1.0, mean + 1.96 * se), drawn_[j] / K, z[j]};
+      std::vector<Cell> row = {
+          context_.layout.model_names[j],  mean,          std::max(0.0, mean - 1.96 * se),
+          std::min(1.0, mean + 1.96 * se), drawn_[j] / K, z[j]};
       if (!prior.empty()) {
         row.emplace_back(prior[j]);
         row.emplace_back(se > 0 ? (mean - prior[j]) / se : 0.0);
@@ -104,7 +105,9 @@ class ModelShares final : public Measurement {
         {"layer",
          {{{"mark", {{"type", "rule"}}},
            {"encoding",
-            {{"y", y}, {"x", vega_field("lower", "quantitative", "probability")}, {"x2", {{"field", "upper"}}}}}},
+            {{"y", y},
+             {"x", vega_field("lower", "quantitative", "probability")},
+             {"x2", {{"field", "upper"}}}}}},
           {{"mark", {{"type", "point"}, {"shape", "circle"}, {"filled", true}, {"size", 60}}},
            {"encoding",
             {{"y", y}, {"x", vega_field("mean_p", "quantitative", "probability")}, {"tooltip", tooltips}}}},
@@ -114,9 +117,8 @@ class ModelShares final : public Measurement {
              {"x", vega_field("share_drawn", "quantitative", "probability")},
              {"tooltip", tooltips}}}}}}};
     if (!all) {
-      specification["transform"] = {
-          {{"window", {{{"op", "row_number"}, {"as", "row"}}}}},
-          {{"filter", fmt::format("datum.row <= {}", kShownModels)}}};
+      specification["transform"] = {{{"window", {{{"op", "row_number"}, {"as", "row"}}}}},
+                                    {{"filter", fmt::format("datum.row <= {}", kShownModels)}}};
     }
     finding.figures.push_back(
         {"model_shares", "Mean probability and share of the data sets",
@@ -142,7 +144,8 @@ class ModelShares final : public Measurement {
     Judgement judgement;
     judgement.severity = severity_of(std::fabs(off), limit, std::fabs(z) > reach + 1e-9);
     judgement.text = fmt::format(
-        "Model {} deviates most: mean probability minus share of the data sets is {} (z = {:.1f}; by chance up "
+        "Model {} deviates most: mean probability minus share of the data sets is {} (z = {:.1f}; by chance "
+        "up "
         "to {:.1f}). The limit is {}.",
         context_.layout.model_names[worst], shown_number(off), z, reach, shown_number(limit));
     if (judgement.severity != Severity::fine) {
@@ -156,9 +159,9 @@ class ModelShares final : public Measurement {
 
   CheckContext context_;
   std::size_t J_;
-  std::vector<Mean> p_;           // (J)
-  std::vector<double> variance_;  // (J) sum of p (1 - p)
-  std::vector<double> drawn_;     // (J) data sets of each model
+  std::vector<Mean> p_;                   // (J)
+  std::vector<double> variance_;          // (J) sum of p (1 - p)
+  std::vector<double> drawn_;             // (J) data sets of each model
   std::vector<std::int32_t> replicates_;  // (R, J)
 };
 

@@ -1,6 +1,7 @@
 // Overconfidence: among the data sets whose largest probability is at least .95, the most probable model has
 // to be the true one in at least 95 %.
-//   overconfidence = max(0, .95 - accuracy among those);   gap = mean largest probability - accuracy, over all
+//   overconfidence = max(0, .95 - accuracy among those);   gap = mean largest probability - accuracy, over
+//   all
 #include <algorithm>
 #include <cmath>
 
@@ -57,8 +58,8 @@ class Overconfidence final : public Measurement {
         metric("confidence_gap", "mean largest p minus accuracy; the interval is what chance gives", gap,
                range.lower, range.upper)};
     if (confident_ > 0) {
-      finding.metrics.push_back(metric("confident_accuracy", "accuracy among them", accuracy, interval.lower,
-                                       interval.upper));
+      finding.metrics.push_back(
+          metric("confident_accuracy", "accuracy among them", accuracy, interval.lower, interval.upper));
     }
     judge_confident(over, accuracy, finding);
     judge_gap(gap, chance_gap, finding);
@@ -88,7 +89,8 @@ class Overconfidence final : public Measurement {
     const bool beyond = over > 0 && found > missing.limit(context_.level) + 1e-12;
     judgement.severity = severity_of(over, limit, beyond);
     judgement.text = fmt::format(
-        "Of {} data sets with a largest probability of at least {}, it was right in {}; overconfidence is {}, "
+        "Of {} data sets with a largest probability of at least {}, it was right in {}; overconfidence is "
+        "{}, "
         "the limit {}.",
         static_cast<std::int64_t>(confident_), context_.options.confident, shown_number(accuracy),
         shown_number(over), shown_number(limit));
@@ -104,17 +106,18 @@ class Overconfidence final : public Measurement {
     const double reach = normal_quantile(1 - context_.level / 2) * chance.sd();
     Judgement judgement;
     judgement.severity = severity_of(std::fabs(gap), limit, std::fabs(gap) > reach + 1e-12);
-    judgement.text =
-        fmt::format("The largest probability is {} on average, the accuracy {}: a gap of {}. Up to {} either "
-                    "way could be chance; the limit is {}.",
-                    shown_number(claimed_ / count_), shown_number(hits_ / count_), shown_number(gap),
-                    shown_number(reach), shown_number(limit));
+    judgement.text = fmt::format(
+        "The largest probability is {} on average, the accuracy {}: a gap of {}. Up to {} either "
+        "way could be chance; the limit is {}.",
+        shown_number(claimed_ / count_), shown_number(hits_ / count_), shown_number(gap), shown_number(reach),
+        shown_number(limit));
     if (judgement.severity == Severity::fine) {
       judgement.text += resolution_text(reach, limit);
     } else {
-      judgement.advice = gap > 0 ? "The predictions are too sure of themselves. Train longer."
-                                 : "The predictions are less sure than they could be, as lambda > 0 makes them; "
-                                   "with lambda 0 they would not be.";
+      judgement.advice = gap > 0
+                             ? "The predictions are too sure of themselves. Train longer."
+                             : "The predictions are less sure than they could be, as lambda > 0 makes them; "
+                               "with lambda 0 they would not be.";
     }
     finding.judgements.push_back(std::move(judgement));
   }

@@ -57,10 +57,11 @@ class TextReader final : public PredictionReader {
       p_.push_back(reader_.column_index(column));
     }
     if (layout_.J() < 2) {
-      throw Error(ErrorKind::bad_data,
-                  "{}:1: {} columns of probabilities; predictions need one p_<model> for each of at least two "
-                  "models, and `true`",
-                  reader_.name(), layout_.J());
+      throw Error(
+          ErrorKind::bad_data,
+          "{}:1: {} columns of probabilities; predictions need one p_<model> for each of at least two "
+          "models, and `true`",
+          reader_.name(), layout_.J());
     }
     truth_ = reader_.column_index("true");
     layout_.has_n = reader_.has_column("n");
@@ -177,8 +178,8 @@ class ArrayReader final : public PredictionReader {
   NdArray checked(const NpzReader& file, const char* name, const Shape& shape) const {
     NdArray array = file.read(name);
     if (array.shape != shape) {
-      throw Error(ErrorKind::bad_data, "{}: array '{}' has shape {}; with 'p' as it is, {} is expected", path_, name,
-                  shape_text(array.shape), shape_text(shape));
+      throw Error(ErrorKind::bad_data, "{}: array '{}' has shape {}; with 'p' as it is, {} is expected",
+                  path_, name, shape_text(array.shape), shape_text(shape));
     }
     return array;
   }
@@ -198,9 +199,11 @@ class ArrayReader final : public PredictionReader {
                   path_);
     }
     const auto J = static_cast<std::size_t>(J_);
-    if (layout_.model_names.size() != J || (!layout_.model_prior.empty() && layout_.model_prior.size() != J)) {
-      throw Error(ErrorKind::bad_data, "{}: meta: {} models with {} prior probabilities, but 'p' has {} columns",
-                  path_, layout_.model_names.size(), layout_.model_prior.size(), J);
+    if (layout_.model_names.size() != J ||
+        (!layout_.model_prior.empty() && layout_.model_prior.size() != J)) {
+      throw Error(ErrorKind::bad_data,
+                  "{}: meta: {} models with {} prior probabilities, but 'p' has {} columns", path_,
+                  layout_.model_names.size(), layout_.model_prior.size(), J);
     }
   }
 
@@ -293,7 +296,8 @@ class ArrayWriter final : public PredictionWriter {
                                         {"models", layout_.model_names},
                                         {"model_prior", layout_.model_prior}},
                                        JsonStyle::compact);
-    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(meta.data()), meta.size());
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(meta.data()),
+                                              meta.size());
     writer.add("meta", ArrayView::of<std::uint8_t>({static_cast<std::int64_t>(bytes.size())}, bytes));
     writer.commit();
   }

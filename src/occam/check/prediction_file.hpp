@@ -15,8 +15,8 @@ namespace occam {
 inline constexpr double kSumTolerance = 1e-3;
 
 // A file of predictions open for reading. All faults are Error(bad_data) with line and column, or row, and
-// what was found: probabilities that are negative, missing, or do not sum to one within kSumTolerance, unknown
-// models, columns that are not there. Fails as read_file does for what cannot be read.
+// what was found: probabilities that are negative, missing, or do not sum to one within kSumTolerance,
+// unknown models, columns that are not there. Fails as read_file does for what cannot be read.
 class PredictionReader {
  public:
   virtual ~PredictionReader() = default;

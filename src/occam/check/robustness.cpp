@@ -47,11 +47,10 @@ Step ask(Comparator& comparator, const Batch& batch) {
   Step step;
   ModelPosterior answers = comparator.empty_posterior();
   const std::int64_t count = batch.size();
-  comparator.compare(std::vector<std::string>(static_cast<std::size_t>(count)),
-                     {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                      batch.offsets().data(),
-                      count},
-                     answers);
+  comparator.compare(
+      std::vector<std::string>(static_cast<std::size_t>(count)),
+      {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count},
+      answers);
   step.chosen.assign(static_cast<std::size_t>(answers.J()), 0.0);
   const double most = std::log(static_cast<double>(answers.J()));
   for (std::int64_t b = 0; b < count; ++b) {
@@ -94,11 +93,13 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
   low["field"] = "lower";
   const json color = vega_field("quantity", "nominal", "quantity");
   finding.figures.push_back(
-      {table.name, fmt::format("Robustness: {}", one.name),
-       fmt::format("{}. Means over data sets with 95 % intervals: the largest probability, the entropy of p as a "
-                   "part of its maximum, and u. A network that noticed would become less sure; one that stays sure "
-                   "does not notice that no model makes such data.",
-                   table.title),
+      {table.name,
+       fmt::format("Robustness: {}", one.name),
+       fmt::format(
+           "{}. Means over data sets with 95 % intervals: the largest probability, the entropy of p as a "
+           "part of its maximum, and u. A network that noticed would become less sure; one that stays sure "
+           "does not notice that no model makes such data.",
+           table.title),
        fmt::format("Mean largest probability, entropy and u against the strength of the disturbance {}.",
                    one.name),
        table.name,
@@ -152,8 +153,10 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
   json y = vega_field("share", "quantitative", "share of the data sets");
   y["scale"] = {{"domain", {0, 1}}};
   finding.figures.push_back(
-      {table.name, fmt::format("Models chosen: {}", one.name),
-       "Which model is most probable, as the disturbance grows. A model that takes over everything is the one "
+      {table.name,
+       fmt::format("Models chosen: {}", one.name),
+       "Which model is most probable, as the disturbance grows. A model that takes over everything is the "
+       "one "
        "that data of this kind would be mistaken for.",
        fmt::format("Share of data sets assigned to each model against the strength of the disturbance {}.",
                    one.name),
@@ -165,8 +168,8 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
           {"color", model},
           {"shape", model},
           {"strokeDash", model},
-          {"tooltip", vega_tooltips(
-                          {{"strength", strength_title(one)}, {"model", "model"}, {"share", "share"}})}}}}});
+          {"tooltip",
+           vega_tooltips({{"strength", strength_title(one)}, {"model", "model"}, {"share", "share"}})}}}}});
   finding.tables.push_back(std::move(table));
 }
 
@@ -177,13 +180,14 @@ Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
   const bool unnoticed = change > -0.05;
   judgement.severity = unnoticed ? Severity::note : Severity::fine;
   judgement.text = fmt::format(
-      "{} = {}{}{}: the largest probability goes from {} to {} on average, u from {} to {}.", one.name, one.to,
-      one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
+      "{} = {}{}{}: the largest probability goes from {} to {} on average, u from {} to {}.", one.name,
+      one.to, one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
       shown_number(strong.largest.value()), shown_number(mild.u.value()), shown_number(strong.u.value()));
   if (unnoticed) {
     judgement.text += " The network stays as sure as it was.";
     judgement.advice =
-        "Neither p nor u shows that no model makes such data. Before you believe an answer, compare your data with "
+        "Neither p nor u shows that no model makes such data. Before you believe an answer, compare your "
+        "data with "
         "simulations from the model it favours.";
   }
   return judgement;
@@ -204,7 +208,8 @@ Finding measure_robustness(Comparator& comparator, const Problem& problem, const
   for (const Disturbance& one : chosen_disturbances(problem, request)) {
     std::vector<Step> steps;
     for (std::int64_t i = 0; i < request.steps; ++i) {
-      const double part = request.steps > 1 ? static_cast<double>(i) / static_cast<double>(request.steps - 1) : 1;
+      const double part =
+          request.steps > 1 ? static_cast<double>(i) / static_cast<double>(request.steps - 1) : 1;
       const double strength = i + 1 == request.steps ? one.to : one.from + part * (one.to - one.from);
       DisturbedRange range;
       range.seed = request.seed;

@@ -87,8 +87,8 @@ class Scores final : public Measurement {
                 {}};
     for (std::size_t band = 0; band < bands.count(); ++band) {
       const double half = loss[band].count() > 1 ? 1.96 * loss[band].se() : 0;
-      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)), bands.lower(band),
-                            bands.upper(band), loss[band].count(), loss[band].value(),
+      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)),
+                            bands.lower(band), bands.upper(band), loss[band].count(), loss[band].value(),
                             loss[band].value() - half, loss[band].value() + half, brier[band].value(),
                             brier[band].count() > 1 ? brier[band].se() : 0.0});
     }

@@ -51,7 +51,8 @@ std::vector<Interval> bootstrap_means(std::span<const double> values, std::int64
     std::fill(sums.begin(), sums.end(), 0.0);
     for (std::int64_t i = 0; i < K; ++i) {
       // A uniform index by multiplication; its bias, K / 2^32, is far below what a bootstrap can show.
-      const std::uint64_t row = static_cast<std::uint64_t>(rng.bits32()) * static_cast<std::uint64_t>(K) >> 32;
+      const std::uint64_t row =
+          static_cast<std::uint64_t>(rng.bits32()) * static_cast<std::uint64_t>(K) >> 32;
       for (std::size_t c = 0; c < C; ++c) sums[c] += values[row * C + c];
     }
     for (std::size_t c = 0; c < C; ++c) means[c].push_back(sums[c] / static_cast<double>(K));

@@ -1,5 +1,5 @@
-// The uncertainty u = J / sum(alpha) by size. It is a function of p where lambda > 0 and whatever training left
-// where lambda = 0; the text of the figure says so. No judgement follows from it.
+// The uncertainty u = J / sum(alpha) by size. It is a function of p where lambda > 0 and whatever training
+// left where lambda = 0; the text of the figure says so. No judgement follows from it.
 #include <fmt/format.h>
 
 #include "occam/check/diagnostic.hpp"
@@ -26,7 +26,8 @@ class Uncertainty final : public Measurement {
     Finding finding{"uncertainty", "Uncertainty u", {}, {}, {}, {}};
     finding.metrics = {metric("u", "mean of u = J / sum(alpha)", all_.value())};
     if (right_.count() > 0) {
-      finding.metrics.push_back(metric("u_right", "its mean where the most probable model is true", right_.value()));
+      finding.metrics.push_back(
+          metric("u_right", "its mean where the most probable model is true", right_.value()));
     }
     if (wrong_.count() > 0) {
       finding.metrics.push_back(metric("u_wrong", "its mean where it is not", wrong_.value()));
@@ -47,18 +48,21 @@ class Uncertainty final : public Measurement {
     for (std::size_t band = 0; band < bands.count(); ++band) {
       Mean mean;
       for (const double u : values[band]) mean.add(u);
-      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)), bands.lower(band),
-                            bands.upper(band), mean.count(), mean.value(), quantile(values[band], 0.05),
-                            quantile(values[band], 0.95)});
+      table.rows.push_back({0.5 * static_cast<double>(bands.lower(band) + bands.upper(band)),
+                            bands.lower(band), bands.upper(band), mean.count(), mean.value(),
+                            quantile(values[band], 0.05), quantile(values[band], 0.95)});
     }
     finding.tables.push_back(std::move(table));
     auto y = vega_field("u", "quantitative", "u");
     y["scale"] = {{"domain", {0, 1}}};
     finding.figures.push_back(
         {"uncertainty_by_n", "Uncertainty u by size",
-         "Mean of u with the range of nine data sets in ten. Read it with care: trained with lambda = 0, u is not "
-         "determined by the loss and means nothing; with lambda > 0 it is a function of p, so that data which "
-         "fit no model look the same as data which all models explain equally well. A small u is no proof of a "
+         "Mean of u with the range of nine data sets in ten. Read it with care: trained with lambda = 0, u "
+         "is not "
+         "determined by the loss and means nothing; with lambda > 0 it is a function of p, so that data "
+         "which "
+         "fit no model look the same as data which all models explain equally well. A small u is no proof of "
+         "a "
          "good fit.",
          "Mean uncertainty u against the size N of a data set.", "uncertainty_by_n",
          vega_curve(vega_field("n", "quantitative", "N, middle of the band"), y, "lower", "upper",

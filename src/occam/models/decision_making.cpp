@@ -221,8 +221,8 @@ class LevyAccumulator : public Family {
                change_share(share, rng, data, [&](std::int64_t i) { data.at(i, 1) = 1.0f - data.at(i, 1); });
              },
              nullptr},
-            {"contaminants", "a share of the trials replaced by guesses: any response, rt from 0 to 5 s", "", 0,
-             1,
+            {"contaminants", "a share of the trials replaced by guesses: any response, rt from 0 to 5 s", "",
+             0, 1,
              [](double share, Rng& rng, Data data) {
                change_share(share, rng, data, [&](std::int64_t i) {
                  data.at(i, 1) = rng.uniform() < 0.5 ? 0.0f : 1.0f;

@@ -117,12 +117,12 @@ class Neuron : public Family {
             {"drift", "a baseline that rises evenly, by this much in all", "mV", 0, 40,
              [](double by, Rng&, MutableData data) {
                for (std::int64_t i = 0; i < data.n; ++i)
-                 data.at(i, 0) += static_cast<float>(by * static_cast<double>(i) / static_cast<double>(data.n));
+                 data.at(i, 0) +=
+                     static_cast<float>(by * static_cast<double>(i) / static_cast<double>(data.n));
              },
              nullptr},
             {"g_K_low", "g_Na = 4 mS/cm2 and g_K this small, beyond the priors below 0.3", "mS/cm2", 2, 0.05,
-             nullptr,
-             [](const Model& model, double g_K) {
+             nullptr, [](const Model& model, double g_K) {
                return with_priors(model, {{"g_Na", Prior::fixed(4)}, {"g_K", Prior::fixed(g_K)}});
              }}};
   }
