@@ -63,7 +63,7 @@ TEST_F(Check, ReportHasMetricsPageAndTables) {
   }
   EXPECT_GT(shell_->read("report/report.html").size(), 1000u);
   for (const char* table : {"sizes", "calibration", "confusion", "accuracy_by_n", "kl_by_n", "bayes_factors",
-                            "robustness_autocorrelation", "robustness_flip_chosen"}) {
+                            "robustness_autocorrelation", "robustness_autocorrelation_chosen"}) {
     const CsvTable read = read_csv(shell_->folder() / ("report/" + std::string(table) + ".csv"));
     EXPECT_GT(read.rows(), 0u) << table;
   }
@@ -121,8 +121,8 @@ TEST_F(Check, BadInputIsOneMessageAndACode) {
       {"occam check net.occam --n 0", 64, "at least 1"},
       {"occam check net.occam --bins 1", 64, "at least 2"},
       {"occam check net.occam --false-alarm 0", 64, "above 0"},
-      {"occam simulate beta-binomial --disturb flop=1 -o x.csv", 64, "did you mean 'flip'?"},
-      {"occam simulate beta-binomial --disturb flip -o x.csv", 64, "NAME=STRENGTH"},
+      {"occam simulate one-sample --disturb shfit=1 -o x.csv", 64, "did you mean 'shift'?"},
+      {"occam simulate beta-binomial --disturb autocorrelation -o x.csv", 64, "NAME=STRENGTH"},
   };
   for (const auto& [command, code, says] : cases) {
     const Outcome outcome = (*shell_)(command + " --quiet");

@@ -116,7 +116,7 @@ TEST(DisturbanceRequest, UnknownOnesAndImpossibleStrengthsAreRefused) {
     return "";
   };
   EXPECT_NE(message(coins, "autocorelation", 0.5).find("did you mean 'autocorrelation'?"), std::string::npos);
-  EXPECT_NE(message(coins, "flip", -1).find("at least 0"), std::string::npos);
+  EXPECT_NE(message(coins, "autocorrelation", -1).find("at least 0"), std::string::npos);
   EXPECT_NE(message(neuron, "g_K_low", -1).find("g_K"), std::string::npos);
 }
 

@@ -36,8 +36,11 @@ class Sizes {
   explicit Sizes(bool exact) {
     finding_.name = "sizes";
     finding_.title = "By size";
-    finding_.tables.push_back(
-        {"sizes", "Sizes checked one by one, and all sizes together", size_columns(exact), {}});
+    Table& table = finding_.tables.emplace_back();
+    table.name = "sizes";
+    table.title = "Sizes checked one by one, and all sizes together";
+    table.columns = size_columns(exact);
+    table.open = true;
   }
 
   void add(const std::string& n, std::int64_t data_sets, const std::vector<Finding>& findings) {

@@ -109,7 +109,10 @@ void Checker::add(const Predictions& predictions, ThreadPool& pool) {
 std::vector<Finding> Checker::finish() {
   if (count_ == 0) throw Error(ErrorKind::bad_data, "there are no predictions to check");
   std::vector<Finding> findings;
-  for (const auto& measurement : measurements_) findings.push_back(measurement->finish());
+  for (const auto& measurement : measurements_) {
+    Finding& finding = findings.emplace_back(measurement->finish());
+    if (finding.text.empty()) finding.text = diagnostics().at(finding.name, ErrorKind::internal).help;
+  }
   return findings;
 }
 

@@ -184,7 +184,7 @@ Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
       one.to, one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
       shown_number(strong.largest.value()), shown_number(mild.u.value()), shown_number(strong.u.value()));
   if (unnoticed) {
-    judgement.text += " The network stays as sure as it was.";
+    judgement.text += " The network becomes no less sure.";
     judgement.advice =
         "Neither p nor u shows that no model makes such data. Before you believe an answer, compare your "
         "data with "
@@ -203,6 +203,10 @@ std::int64_t robustness_data_sets(const Problem& problem, const RobustnessReques
 Finding measure_robustness(Comparator& comparator, const Problem& problem, const RobustnessRequest& request,
                            ThreadPool& pool, const std::function<void(std::int64_t)>& done) {
   Finding finding{"robustness", "Robustness", {}, {}, {}, {}};
+  finding.text =
+      "What does the network say as data become ever more unlike what the models make? It must answer with "
+      "one of its "
+      "models, whether or not any of them fits.";
   std::int64_t behind = 0;
   Batch batch;
   for (const Disturbance& one : chosen_disturbances(problem, request)) {

@@ -58,12 +58,6 @@ class Bernoulli : public Family {
                  if (rng.uniform() < rho) data.at(i, 0) = data.at(i - 1, 0);
                }
              },
-             nullptr},
-            {"flip", "a share of the tosses noted the wrong way round", "", 0, 1,
-             [](double share, Rng& rng, MutableData data) {
-               change_share(share, rng, data,
-                            [&](std::int64_t row) { data.at(row, 0) = 1.0f - data.at(row, 0); });
-             },
              nullptr}};
   }
 
