@@ -97,6 +97,11 @@ class ModelShares final : public Measurement {
     using nlohmann::json;
     json y = vega_field("model", "nominal", "model");
     y["sort"] = nullptr;
+    const auto x = [](const char* column) {
+      json result = vega_field(column, "quantitative", "probability");
+      result["scale"] = {{"zero", false}};
+      return result;
+    };
     const json tooltips = vega_tooltips({{"model", "model"},
                                          {"mean_p", "mean probability"},
                                          {"share_drawn", "share of the data sets"},
@@ -104,18 +109,11 @@ class ModelShares final : public Measurement {
     json specification = {
         {"layer",
          {{{"mark", {{"type", "rule"}}},
-           {"encoding",
-            {{"y", y},
-             {"x", vega_field("lower", "quantitative", "probability")},
-             {"x2", {{"field", "upper"}}}}}},
+           {"encoding", {{"y", y}, {"x", x("lower")}, {"x2", {{"field", "upper"}}}}}},
           {{"mark", {{"type", "point"}, {"shape", "circle"}, {"filled", true}, {"size", 60}}},
-           {"encoding",
-            {{"y", y}, {"x", vega_field("mean_p", "quantitative", "probability")}, {"tooltip", tooltips}}}},
+           {"encoding", {{"y", y}, {"x", x("mean_p")}, {"tooltip", tooltips}}}},
           {{"mark", {{"type", "point"}, {"shape", "diamond"}, {"filled", false}, {"size", 120}}},
-           {"encoding",
-            {{"y", y},
-             {"x", vega_field("share_drawn", "quantitative", "probability")},
-             {"tooltip", tooltips}}}}}}};
+           {"encoding", {{"y", y}, {"x", x("share_drawn")}, {"tooltip", tooltips}}}}}}};
     if (!all) {
       specification["transform"] = {{{"window", {{{"op", "row_number"}, {"as", "row"}}}}},
                                     {{"filter", fmt::format("datum.row <= {}", kShownModels)}}};

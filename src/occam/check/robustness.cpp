@@ -92,6 +92,8 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
   json low = y;
   low["field"] = "lower";
   const json color = vega_field("quantity", "nominal", "quantity");
+  json silent = color;  // one legend, that of colour and shape, says it all
+  silent["legend"] = nullptr;
   finding.figures.push_back(
       {table.name,
        fmt::format("Robustness: {}", one.name),
@@ -105,13 +107,13 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
        table.name,
        {{"layer",
          {{{"mark", {{"type", "area"}, {"opacity", 0.2}}},
-           {"encoding", {{"x", x}, {"y", low}, {"y2", {{"field", "upper"}}}, {"color", color}}}},
+           {"encoding", {{"x", x}, {"y", low}, {"y2", {{"field", "upper"}}}, {"color", silent}}}},
           {{"mark", {{"type", "line"}, {"point", true}}},
            {"encoding",
             {{"x", x},
              {"y", y},
              {"color", color},
-             {"strokeDash", color},
+             {"strokeDash", silent},
              {"shape", color},
              {"tooltip", vega_tooltips({{"strength", strength_title(one)},
                                         {"quantity", "quantity"},
@@ -150,6 +152,8 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
   }
   using nlohmann::json;
   const json model = vega_field("model", "nominal", "model");
+  json silent = model;
+  silent["legend"] = nullptr;
   json y = vega_field("share", "quantitative", "share of the data sets");
   y["scale"] = {{"domain", {0, 1}}};
   finding.figures.push_back(
@@ -167,7 +171,7 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
           {"y", y},
           {"color", model},
           {"shape", model},
-          {"strokeDash", model},
+          {"strokeDash", silent},
           {"tooltip",
            vega_tooltips({{"strength", strength_title(one)}, {"model", "model"}, {"share", "share"}})}}}}});
   finding.tables.push_back(std::move(table));
