@@ -22,7 +22,7 @@ class Accuracy final : public Measurement {
       const auto best = static_cast<std::size_t>(block.best[static_cast<std::size_t>(b)]);
       const bool right = best == block.truth(b);
       correct_.push_back(right ? 1.0 : 0.0);
-      largest_.push_back(static_cast<float>(block.p(b)[best]));
+      largest_.push_back(block.p(b)[best]);
       if (context_.layout.has_n) n_.push_back(block.rows.n[static_cast<std::size_t>(b)]);
       Group& group = by_model_[block.truth(b)];
       ++group.count;
@@ -36,7 +36,7 @@ class Accuracy final : public Measurement {
     double correct = 0;
     double claimed = 0;
     for (const double right : correct_) correct += right;
-    for (const float p : largest_) claimed += p;
+    for (const double p : largest_) claimed += p;
     const Interval interval =
         bootstrap_means(correct_, 1, context_.options.replicates, context_.seed).front();
     finding.metrics = {metric("accuracy", "share of data sets whose most probable model is the true one",
@@ -155,7 +155,7 @@ class Accuracy final : public Measurement {
   CheckContext context_;
   std::vector<Group> by_model_;
   std::vector<double> correct_;
-  std::vector<float> largest_;
+  std::vector<double> largest_;
   std::vector<std::int64_t> n_;
 };
 
