@@ -1,78 +1,193 @@
-// occam check: how well a network recovers the true model on fresh simulations, and how far it is from the
-// exact posterior where the problem knows it.
+// occam check: how far a network can be trusted, from fresh simulations; or predictions of any other program.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "occam/check/recovery.hpp"
+#include "occam/check/check_network.hpp"
+#include "occam/check/prediction_file.hpp"
+#include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
+#include "occam/report/report.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
 namespace occam {
 namespace {
 
+constexpr int kFailedStrictly = 1;
+
 struct CheckVerb {
-  std::string network;
+  std::string network, output;
   std::int64_t datasets = 2000;
   std::vector<std::int64_t> n;
+  std::string predictions, save_predictions, model_prior;
+  std::string robustness;
+  std::int64_t robustness_datasets = 200;
+  bool strict = false;
+  CheckOptions options;
 };
 
-Fields fields(CheckVerb& o) {
+Fields own_fields(CheckVerb& o) {
   return {field("datasets", o.datasets, "fresh simulated data sets per row of the table").at_least(1),
-          field("n", o.n, "sizes to check one by one, such as 5,20,100 (none: the problem's own sizes)")
-              .at_least(1)};
+          field("n", o.n, "sizes to check one by one, such as 5,20,100, beside the problem's own sizes")
+              .at_least(1),
+          field("robustness", o.robustness,
+                "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
+          field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
+              .at_least(1),
+          field("predictions", o.predictions,
+                "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
+          field("model_prior", o.model_prior,
+                "with --predictions: the model prior they were made under, such as a=0.2,b=0.8"),
+          field("save_predictions", o.save_predictions,
+                "write the network's predictions to this file (.csv, .tsv, .npz)"),
+          field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse")};
 }
 
-std::string header(bool exact) {
-  return fmt::format(
-      "{:>8}  {:>9}  {:>8}  {:>8}{}\n", "n", "data sets", "accuracy", "log-loss",
-      exact ? fmt::format("  {:>10}  {:>10}  {:>9}  {:>8}", "best acc.", "best loss", "KL [nats]", "+-")
-            : "");
-}
-
-std::string row(const std::string& n, const Recovery& r) {
-  std::string text = fmt::format("{:>8}  {:>9}  {:>8.4f}  {:>8.4f}", n, r.data_sets, r.accuracy, r.log_loss);
-  if (r.exact) {
-    text += fmt::format("  {:>10.4f}  {:>10.4f}  {:>9.5f}  {:>8.5f}", r.exact->accuracy, r.exact->log_loss,
-                        r.exact->kl, r.exact->kl_se);
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
   }
-  return text + "\n";
+  return parts;
 }
 
-void check(CheckVerb& o, const Call& call) {
+// The table by size, in the columns that fit a terminal.
+std::string sizes_text(const Finding& sizes) {
+  struct Shown {
+    const char* column;
+    const char* heading;
+    int width;
+    int digits;
+  };
+  const std::vector<Shown> all = {{"accuracy", "accuracy", 8, 4},
+                                  {"log_loss", "log-loss", 8, 4},
+                                  {"ece_top", "ECE", 7, 4},
+                                  {"ece_top_expected", "by chance", 9, 4},
+                                  {"best_accuracy", "best acc.", 10, 4},
+                                  {"best_log_loss", "best loss", 10, 4},
+                                  {"kl", "KL [nats]", 9, 5},
+                                  {"kl_se", "+-", 8, 5}};
+  const Table& table = sizes.tables.front();
+  std::string text = fmt::format("{:>8}  {:>9}", "n", "data sets");
+  std::vector<std::pair<std::size_t, Shown>> shown;
+  for (const Shown& one : all) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c] == one.column) shown.emplace_back(c, one);
+    }
+  }
+  for (const auto& [column, one] : shown) text += fmt::format("  {:>{}}", one.heading, one.width);
+  text += '\n';
+  for (const std::vector<Cell>& row : table.rows) {
+    text += fmt::format("{:>8}  {:>9}", std::get<std::string>(row[0]), std::get<std::int64_t>(row[1]));
+    for (const auto& [column, one] : shown) {
+      text += fmt::format("  {:>{}.{}f}", std::get<double>(row[column]), one.width, one.digits);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// Everything that is not fine in full, what is fine by its title.
+std::string judgements_text(const Report& report) {
+  std::string fine;
+  std::string others;
+  for (const Finding& finding : report.findings) {
+    bool all_fine = !finding.judgements.empty();
+    for (const Judgement& judgement : finding.judgements) {
+      if (judgement.severity == Severity::fine) continue;
+      all_fine = false;
+      others += fmt::format("{} [{}]: {}\n    {}\n", finding.title, severity_name(judgement.severity),
+                            judgement.text, judgement.advice);
+    }
+    if (all_fine) fine += (fine.empty() ? "" : ", ") + finding.title;
+  }
+  return (fine.empty() ? "" : "Fine: " + fine + "\n") + others;
+}
+
+void finish(const CheckVerb& o, const CheckResult& result, const Call& call) {
+  if (!o.output.empty()) write_report(result.report, o.output);
+  std::string text = sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report);
+  text += "Verdict: " + result.verdict.text + "\n";
+  if (!o.output.empty()) text += fmt::format("The report is in {}/report.html\n", o.output);
+  Call::print(text);
+  if (o.strict && result.verdict.severity >= Severity::warning) call.set_exit_code(kFailedStrictly);
+}
+
+void check_file(const CheckVerb& o, const Call& call) {
+  for (const char* option : {"n", "datasets", "robustness", "save-predictions"}) {
+    std::string name = option;
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (call.given(name)) throw Error(ErrorKind::usage, "--{} needs a network, not --predictions", option);
+  }
+  if (!o.network.empty()) {
+    throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted",
+                o.network);
+  }
+  const auto reader = PredictionReader::open(o.predictions);
+  std::vector<double> prior;
+  if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
+  const auto progress = call.progress("predictions");
+  ThreadPool pool(call.threads());
+  finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
+}
+
+void check_net(const CheckVerb& o, const Call& call) {
+  if (o.network.empty()) {
+    throw Error(ErrorKind::usage, "NET is missing: the network file (.occam), or --predictions FILE instead");
+  }
+  if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
   const Problem problem = read_problem(comparator.file().problem, comparator.file().problem_name);
-  const auto progress = call.progress("rows");
-  Call::print(header(problem.has_exact_posterior()));
-  const auto rows = static_cast<std::int64_t>(o.n.size()) + 1;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    if (progress->stop_requested()) throw Error(ErrorKind::interrupted, "stopped after {} rows", i);
-    const bool all = i == rows - 1;
-    const auto n = all ? std::nullopt : std::optional(o.n[static_cast<std::size_t>(i)]);
-    const Recovery recovery = measure_recovery(comparator, problem, call.seed(), o.datasets, n, pool);
-    Call::print(row(all ? "all" : std::to_string(*n), recovery));
-    progress->update(i + 1, rows, "");
+  CheckRequest request;
+  request.seed = call.seed();
+  request.data_sets = o.datasets;
+  request.n = o.n;
+  request.options = o.options;
+  if (!o.robustness.empty()) {
+    request.robustness.emplace();
+    request.robustness->data_sets = o.robustness_datasets;
+    request.robustness->seed = call.seed();
+    if (o.robustness != "all") request.robustness->names = split(o.robustness);
   }
+  std::unique_ptr<PredictionWriter> save;
+  if (!o.save_predictions.empty()) {
+    save = PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem));
+    request.save = save.get();
+  }
+  const auto progress = call.progress("data sets");
+  const CheckResult result = check_network(comparator, problem, request, pool, *progress);
+  if (save) save->commit();
+  finish(o, result, call);
 }
 
 }  // namespace
 
 void register_check(Verbs& verbs) {
   const auto o = std::make_shared<CheckVerb>();
-  verbs.add("check", "How well a network recovers the true model")
+  verbs.add("check", "How far a network can be trusted")
       .about(
-          "Simulates fresh data sets, of the sizes given and of the problem's own, and prints how often the "
-          "network's "
-          "best model is the true one and its logarithmic loss. Where the exact posterior is known, the best "
-          "possible "
-          "figures on the same data sets and the distance from the exact posterior stand beside them.")
+          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about "
+          "them, "
+          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact "
+          "posterior "
+          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a "
+          "report. "
+          "With --predictions FILE it judges probabilities that any other program made.")
       .example("occam check coins.occam --datasets 10000 --n 5,20,100", "by size, and over all sizes")
-      .argument("NET", o->network, "the network file (.occam)")
-      .options(fields(*o))
+      .example("occam check levy.occam -o report --robustness all",
+               "a report with figures, and what the network says of data that no model makes")
+      .example("occam check --predictions other.csv -o report", "the same diagnostics for another program")
+      .optional_argument("NET", o->network, "the network file (.occam)")
+      .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
+      .options(own_fields(*o))
+      .options(fields(o->options))
       .computes()
-      .run([o](const Call& call) { check(*o, call); });
+      .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });
 }
 
 }  // namespace occam

@@ -50,8 +50,7 @@ int main(int argc, char** argv) {
   try {
     occam::Verbs verbs;
     occam::register_verbs(verbs);
-    verbs.execute(argc, argv);
-    return 0;
+    return verbs.execute(argc, argv);
   } catch (const occam::Error& error) {
     const int code = exit_code(error.kind());
     if (error.kind() == occam::ErrorKind::io && reader_has_gone()) return code;

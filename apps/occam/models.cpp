@@ -36,6 +36,16 @@ std::string columns_text(const Problem& problem) {
   return text;
 }
 
+// "shift (0 to 5 s)", for the ways in which the data can be disturbed.
+std::string disturbances_text(const Problem& problem) {
+  std::string text;
+  for (const Disturbance& one : disturbances(problem)) {
+    text += fmt::format("{}{} ({} to {}{}{})", text.empty() ? "" : ", ", one.name, one.from, one.to,
+                        one.unit.empty() ? "" : " ", one.unit);
+  }
+  return text;
+}
+
 std::string problem_text(const Problem& problem) {
   std::string text = fmt::format("{}\n", problem.name());
   if (!problem.description().empty()) text += fmt::format("    {}\n", problem.description());
@@ -44,6 +54,8 @@ std::string problem_text(const Problem& problem) {
   text += fmt::format("    N: {}, {}\n", problem.size().text(),
                       problem.ordered() ? "in order (a series)" : "in any order (exchangeable)");
   text += fmt::format("    exact posterior: {}\n", problem.has_exact_posterior() ? "known" : "not known");
+  const std::string disturbed = disturbances_text(problem);
+  if (!disturbed.empty()) text += fmt::format("    disturbances: {}\n", disturbed);
   return text;
 }
 
@@ -51,6 +63,14 @@ nlohmann::json problem_json(const Problem& problem) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& column : problem.columns()) {
     columns.push_back({{"name", column.name}, {"description", column.description}});
+  }
+  nlohmann::json disturbed = nlohmann::json::array();
+  for (const Disturbance& one : disturbances(problem)) {
+    disturbed.push_back({{"name", one.name},
+                         {"description", one.description},
+                         {"unit", one.unit},
+                         {"from", one.from},
+                         {"to", one.to}});
   }
   return {{"name", problem.name()},
           {"description", problem.description()},
@@ -61,7 +81,8 @@ nlohmann::json problem_json(const Problem& problem) {
           {"parameters", problem.parameter_names()},
           {"n", problem.size().text()},
           {"ordered", problem.ordered()},
-          {"exact_posterior", problem.has_exact_posterior()}};
+          {"exact_posterior", problem.has_exact_posterior()},
+          {"disturbances", disturbed}};
 }
 
 void list_problems(const ModelsOptions& options) {

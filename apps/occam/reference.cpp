@@ -44,6 +44,12 @@ std::string family_text(const std::string& name) {
                     number_text(parameter.lower), number_text(parameter.upper),
                     parameter.upper_open ? ')' : ']', parameter.prior.text(), parameter.description);
   }
+  const std::vector<Disturbance> disturbances = family->disturbances();
+  if (!disturbances.empty()) text += "\n| disturbance | strength | what it does |\n|---|---|---|\n";
+  for (const Disturbance& one : disturbances) {
+    text += fmt::format("| `{}` | {} to {}{}{} | {} |\n", one.name, one.from, one.to,
+                        one.unit.empty() ? "" : " ", one.unit, one.description);
+  }
   const std::unique_ptr<Family> unconfigured = catalogue().families.at(name)();
   const Fields settings = unconfigured->settings();
   if (!settings.empty()) text += "\nSettings:\n\n" + fields_markdown(settings);

@@ -33,6 +33,8 @@ void register_simulate(Verbs& verbs) {
       .computes()
       .example("occam simulate beta-binomial --datasets 5 --exact",
                "five series of coin tosses, with the exact answer beside them")
+      .example("occam simulate decision-making --disturb shift=2 -o late.csv",
+               "data with all response times two seconds late, which no model of the problem makes")
       .example("occam simulate gaussian-mixtures --datasets 1000 --seed 7 -o mixtures.npz",
                "a thousand data sets for NumPy")
       .run([o](const Call& call) { simulate(*o, call); });

@@ -114,6 +114,10 @@ void Call::print(std::string_view text) {
   write_file_atomic("/dev/stdout", text);
 }
 
+void Call::set_exit_code(int code) const {
+  verb_.exit_code_ = code;
+}
+
 bool Call::given(std::string_view field) const {
   const Verb::Flag* flag = verb_.find(field);
   return flag != nullptr && flag->option->count() > 0;
@@ -145,12 +149,17 @@ Verb& Verb::example(std::string command, std::string meaning) {
 }
 
 Verb& Verb::argument(std::string name, std::string& target, std::string help) {
-  arguments_.push_back({std::move(name), std::move(help), &target, nullptr});
+  arguments_.push_back({std::move(name), std::move(help), &target, nullptr, false});
+  return *this;
+}
+
+Verb& Verb::optional_argument(std::string name, std::string& target, std::string help) {
+  arguments_.push_back({std::move(name), std::move(help), &target, nullptr, true});
   return *this;
 }
 
 Verb& Verb::arguments(std::string name, std::vector<std::string>& target, std::string help) {
-  arguments_.push_back({std::move(name), std::move(help), nullptr, &target});
+  arguments_.push_back({std::move(name), std::move(help), nullptr, &target, false});
   return *this;
 }
 
@@ -216,8 +225,10 @@ void Verb::parse(const Flag& flag, Field field) {
 
 std::string Verb::usage() const {
   std::string text = "occam " + name_;
-  for (const Argument& argument : arguments_)
-    text += " " + argument.name + (argument.many == nullptr ? "" : " ...");
+  for (const Argument& argument : arguments_) {
+    const std::string name = argument.optional ? "[" + argument.name + "]" : argument.name;
+    text += " " + name + (argument.many == nullptr ? "" : " ...");
+  }
   return text + (flags_.empty() ? "" : " [options]");
 }
 
@@ -262,6 +273,7 @@ std::string Verb::markdown() const {
 void Verb::take_arguments() {
   std::size_t at = 0;
   for (const Argument& argument : arguments_) {
+    if (at == positionals_.size() && argument.optional) continue;
     if (at == positionals_.size()) {
       throw Error(ErrorKind::usage, "{} is missing: {}; the form is `{}`", argument.name, argument.help,
                   usage());
@@ -278,7 +290,7 @@ void Verb::take_arguments() {
   }
 }
 
-void Verb::execute() {
+int Verb::execute() {
   // An unknown option first: its value may have been taken for an argument.
   for (const std::string& extra : app_.remaining()) {
     const std::string name = extra.substr(0, extra.find('='));
@@ -292,6 +304,7 @@ void Verb::execute() {
     if (flag.option->count() > 0) parse(flag, flag.field);
   }
   run_(Call(*this));
+  return exit_code_;
 }
 
 // --- Verbs -------------------------------------------------------------------------------------------------
@@ -320,8 +333,12 @@ std::string Verbs::help() const {
   return text;
 }
 
-void Verbs::execute(int argc, const char* const* argv) {
-  if (argc <= 1) return Call::print(help());
+int Verbs::execute(int argc, const char* const* argv) {
+  const auto show = [](const std::string& text) {
+    Call::print(text);
+    return 0;
+  };
+  if (argc <= 1) return show(help());
   const auto chosen = [&]() -> Verb* {
     if (app_->get_subcommands().empty()) return nullptr;
     for (Verb& verb : verbs_) {
@@ -332,9 +349,9 @@ void Verbs::execute(int argc, const char* const* argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return Call::print(chosen() == nullptr ? help() : chosen()->help());
+    return show(chosen() == nullptr ? help() : chosen()->help());
   } catch (const CLI::CallForVersion& version) {
-    return Call::print(fmt::format("{}\n", version.what()));
+    return show(fmt::format("{}\n", version.what()));
   } catch (const CLI::ArgumentMismatch& mismatch) {
     // "--n: 1 required TEXT missing"
     const std::string what = mismatch.what();
@@ -355,7 +372,7 @@ void Verbs::execute(int argc, const char* const* argv) {
                 did_you_mean(extra, known));
   }
   if (Verb* verb = chosen()) return verb->execute();
-  Call::print(help());
+  return show(help());
 }
 
 }  // namespace occam

@@ -57,6 +57,9 @@ class Call {
   // Writes to standard output. Throws Error(io).
   static void print(std::string_view text);
 
+  // What the program returns in the end; 0 unless set.
+  void set_exit_code(int code) const;
+
   // Whether the option was on the command line, by the name of its field.
   bool given(std::string_view field) const;
   // Sets those of `fields` that were on the command line, again: for options whose defaults come from
@@ -78,6 +81,8 @@ class Verb {
   // A required positional argument; and one or more of them, which must come last. Targets must live as long
   // as the verb: keep the options in a shared_ptr that the run function holds.
   Verb& argument(std::string name, std::string& target, std::string help);
+  // The same, but it may be left out.
+  Verb& optional_argument(std::string name, std::string& target, std::string help);
   Verb& arguments(std::string name, std::vector<std::string>& target, std::string help);
   // -o, --output FILE.
   Verb& output(std::string& target, std::string help);
@@ -104,6 +109,7 @@ class Verb {
     std::string help;
     std::string* one = nullptr;
     std::vector<std::string>* many = nullptr;
+    bool optional = false;
   };
   struct Flag {
     Field field;
@@ -117,7 +123,7 @@ class Verb {
   static void parse(const Flag& flag, Field field);
   std::string meaning(const Flag& flag) const;
   // After CLI11 has cut up the command line: checks it, sets all targets, runs.
-  void execute();
+  int execute();
   void take_arguments();
 
   std::string name_;
@@ -130,6 +136,7 @@ class Verb {
   std::vector<std::string> positionals_;
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
+  mutable int exit_code_ = 0;  // set through a Call
   std::function<void(const Call&)> run_;
 };
 
@@ -144,8 +151,8 @@ class Verbs {
   const std::deque<Verb>& all() const { return verbs_; }
   std::string help() const;
 
-  // Reads the command line and runs what it asks for. Throws Error.
-  void execute(int argc, const char* const* argv);
+  // Reads the command line and runs what it asks for; returns the exit code. Throws Error.
+  int execute(int argc, const char* const* argv);
 
  private:
   std::unique_ptr<CLI::App> app_;

@@ -1,7 +1,7 @@
 // Networks that grow, on coins whose exact posterior is known: two kinds of coin, then three.
 #include <gtest/gtest.h>
 
-#include "occam/check/recovery.hpp"
+#include "occam/check/check_network.hpp"
 #include "occam/check/retention.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/progress.hpp"
@@ -10,12 +10,6 @@
 
 namespace occam {
 namespace {
-
-struct Silent : ProgressSink {
-  void update(std::int64_t, std::int64_t, std::string_view) override {}
-  void say(std::string_view) override {}
-  bool stop_requested() override { return false; }
-};
 
 Problem coins(const std::string& flat_prior, bool third) {
   return read_problem(
@@ -33,7 +27,7 @@ NetworkFile train(const Problem& problem, std::int64_t iterations, std::shared_p
   options.validation_datasets = 500;
   TrainRun run;
   run.start = std::move(start);
-  Silent silent;
+  SilentProgress silent;
   return Trainer(problem, {{"inv_width", 32}, {"equiv_width", 32}, {"post_width", 32}}, options, run, pool,
                  silent)
       .train();
@@ -41,7 +35,11 @@ NetworkFile train(const Problem& problem, std::int64_t iterations, std::shared_p
 
 double distance(const NetworkFile& file, const Problem& problem, ThreadPool& pool) {
   Comparator comparator(file, pool);
-  return measure_recovery(comparator, problem, 3, 4000, std::nullopt, pool).exact->kl;
+  CheckRequest request;
+  request.seed = 3;
+  request.data_sets = 4000;
+  SilentProgress progress;
+  return metric_value(check_network(comparator, problem, request, pool, progress).report.findings, "kl");
 }
 
 TEST(Extend, AThirdModelTakesAThirdOfTheDataAndLeavesTheOldPairAsItWas) {

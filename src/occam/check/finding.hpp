@@ -25,15 +25,28 @@ struct Metric {
 
 using Cell = std::variant<std::int64_t, double, std::string>;
 
-// Written as <name>.csv; figures and html refer to it by name.
+// How a page shows a column.
+struct ColumnView {
+  std::string heading;  // instead of the name of the column
+  std::string meaning;  // said on demand; may be empty
+  bool share = false;   // a number between 0 and 1, drawn with a bar
+};
+
+// Written as <name>.csv; figures and html refer to it by name, which no other table of the report has.
 struct Table {
   std::string name;
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;  // (rows, columns)
+  // For the page, which sorts and filters every table. One that is not open is folded behind its title.
+  std::string note;              // shown below the title
+  std::vector<ColumnView> view;  // (columns), or empty
+  bool open = false;
 };
 
-// A Vega-Lite specification without data: the writer adds the rows of `table`.
+// A Vega-Lite specification without data: the writer adds the rows of `table`. Colours, fonts and (where none
+// is given) the width come from the page. Names of users belong into the rows, not into names of columns,
+// which Vega-Lite reads as paths.
 struct Figure {
   std::string name;
   std::string title;
@@ -41,6 +54,7 @@ struct Figure {
   std::string alternative;  // what it shows, for those who cannot see it
   std::string table;
   nlohmann::json specification;
+  std::string choose;  // a column of the table: the page offers its values and draws the rows of one
 };
 
 enum class Severity { fine, note, warning, serious };
@@ -59,6 +73,7 @@ struct Finding {
   std::vector<Table> tables;
   std::vector<Figure> figures;
   std::vector<Judgement> judgements;
+  std::string text;  // what this is about, in a few sentences; may be empty
 };
 
 // A document of findings and where they come from.

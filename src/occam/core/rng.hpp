@@ -22,6 +22,8 @@ enum class Purpose : std::uint32_t {
   dropout = 7,      // masks and sampling layers during training
   standardise = 8,  // data sets that set the input standardisation
   derive = 9,       // seeds for derived generators
+  disturb = 10,     // disturbances of simulated data
+  replicate = 11,   // what could have been: bootstrap samples, true models drawn from predictions
   scope = 12,       // data sets that show what the models can produce
 };
 

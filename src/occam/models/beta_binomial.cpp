@@ -51,6 +51,16 @@ class Bernoulli : public Family {
     return log_beta(a + k, b + n - k) - log_beta(a, b);
   }
 
+  std::vector<Disturbance> disturbances() const override {
+    return {{"autocorrelation", "each toss repeats the one before with this probability", "", 0, 1,
+             [](double rho, Rng& rng, MutableData data) {
+               for (std::int64_t i = 1; i < data.n; ++i) {
+                 if (rng.uniform() < rho) data.at(i, 0) = data.at(i - 1, 0);
+               }
+             },
+             nullptr}};
+  }
+
  private:
   static double successes(DataView data) {
     double k = 0.0;

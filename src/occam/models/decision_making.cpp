@@ -196,6 +196,50 @@ class LevyAccumulator : public Family {
     run_levy_walks(trials, last);
   }
 
+  // Rows: condition, response, rt.
+  std::vector<Disturbance> disturbances() const override {
+    using Data = MutableData;
+    return {{"shift", "all response times later by this much", "s", 0, 5,
+             [](double by, Rng&, Data data) {
+               for (std::int64_t i = 0; i < data.n; ++i) data.at(i, 2) += static_cast<float>(by);
+             },
+             nullptr},
+            {"scale", "all response times longer by this many percent", "%", 0, 400,
+             [](double percent, Rng&, Data data) {
+               for (std::int64_t i = 0; i < data.n; ++i)
+                 data.at(i, 2) *= static_cast<float>(1.0 + percent / 100.0);
+             },
+             nullptr},
+            {"round", "response times rounded to multiples of this", "s", 0, 0.5,
+             [](double step, Rng&, Data data) {
+               for (std::int64_t i = 0; i < data.n; ++i)
+                 data.at(i, 2) = static_cast<float>(std::round(data.at(i, 2) / step) * step);
+             },
+             nullptr},
+            {"flip", "a share of the responses turned into the other", "", 0, 1,
+             [](double share, Rng& rng, Data data) {
+               change_share(share, rng, data, [&](std::int64_t i) { data.at(i, 1) = 1.0f - data.at(i, 1); });
+             },
+             nullptr},
+            {"contaminants", "a share of the trials replaced by guesses: any response, rt from 0 to 5 s", "",
+             0, 1,
+             [](double share, Rng& rng, Data data) {
+               change_share(share, rng, data, [&](std::int64_t i) {
+                 data.at(i, 1) = rng.uniform() < 0.5 ? 0.0f : 1.0f;
+                 data.at(i, 2) = static_cast<float>(rng.uniform(0.0, 5.0));
+               });
+             },
+             nullptr},
+            {"fast_drift", "drifts of this size, beyond the priors from 6 on", "1/s", 6, 14, nullptr,
+             [](const Model& model, double v) {
+               return with_priors(model, {{"v1", Prior::fixed(v)}, {"v2", Prior::fixed(-v)}});
+             }},
+            {"wide_threshold", "boundaries this far apart, beyond the priors from 3 on", "", 3, 6, nullptr,
+             [](const Model& model, double a) {
+               return with_priors(model, {{"a", Prior::fixed(a)}});
+             }}};
+  }
+
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

@@ -250,6 +250,22 @@ class GaussianMixture : public Family {
     return integral.log_value();
   }
 
+  std::vector<Disturbance> disturbances() const override {
+    return {{"shift", "both coordinates of all points larger by this much", "", 0, 20,
+             [](double by, Rng&, MutableData data) {
+               for (float& x : data.values()) x += static_cast<float>(by);
+             },
+             nullptr},
+            {"outliers", "a share of the points anywhere in the square from -20 to 20", "", 0, 1,
+             [](double share, Rng& rng, MutableData data) {
+               change_share(share, rng, data, [&](std::int64_t row) {
+                 data.at(row, 0) = static_cast<float>(rng.uniform(-20.0, 20.0));
+                 data.at(row, 1) = static_cast<float>(rng.uniform(-20.0, 20.0));
+               });
+             },
+             nullptr}};
+  }
+
  private:
   static Parameter mean(std::string name, std::string description) {
     Parameter parameter{std::move(name), std::move(description)};

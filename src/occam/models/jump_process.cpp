@@ -348,7 +348,43 @@ class JumpProcess : public Family {
     return total;
   }
 
+  std::vector<Disturbance> disturbances() const override {
+    // A reaction that none of the models has needs species z and y.
+    const auto has = [&](const char* species) {
+      return std::find(network_.species.begin(), network_.species.end(), species) != network_.species.end();
+    };
+    std::vector<Disturbance> result = {
+        {"jitter", "times of events moved at random, by up to this part of the time limit", "", 0, 0.5,
+         [limit = time_limit_](double part, Rng& rng, MutableData data) {
+           for (std::int64_t i = 1; i < data.n; ++i) {
+             const double moved = data.at(i, 0) + part * limit * rng.uniform(-1.0, 1.0);
+             data.at(i, 0) = static_cast<float>(std::clamp(moved, 0.0, limit));
+           }
+           // Time runs forwards.
+           std::vector<float> times;
+           for (std::int64_t i = 1; i < data.n; ++i) times.push_back(data.at(i, 0));
+           std::sort(times.begin(), times.end());
+           for (std::int64_t i = 1; i < data.n; ++i) data.at(i, 0) = times[static_cast<std::size_t>(i - 1)];
+         },
+         nullptr}};
+    if (has("z") && has("y")) {
+      result.push_back({"third_reaction", "also z + y -> 3 y, with this rate", "", 0, 100, nullptr,
+                        [](const Model& model, double rate) { return with_reaction(model, rate); }});
+    }
+    return result;
+  }
+
  private:
+  // The model with a further reaction of the given rate.
+  static Model with_reaction(const Model& model, double rate) {
+    nlohmann::json settings = model.family().settings_json();
+    settings["reactions"] = settings["reactions"].get<std::string>() + "; third: z + y -> 3 y";
+    Model::NamedPriors priors = {{"third", Prior::fixed(rate)}};
+    for (std::size_t i = 0; i < model.parameters().size(); ++i)
+      priors.emplace_back(model.parameters()[i].name, model.priors()[i]);
+    return Model(model.name(), make_family("jump-process", settings, "third_reaction"), priors);
+  }
+
   // What the evidence needs of a path.
   struct Path {
     explicit Path(std::size_t rates) : events(rates, 0.0), exposure(rates, 0.0) {}

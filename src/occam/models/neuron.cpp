@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -93,6 +94,37 @@ class Neuron : public Family {
       const bool usable = std::isfinite(series[i].out[series[i].rows - 1]);
       requests[i].rows = usable ? series[i].rows : 0;
     }
+  }
+
+  std::vector<Disturbance> disturbances() const override {
+    const double dt_ms = c_.dt_ms;
+    return {{"sign_flip", "from 0.5 on, the voltage with the other sign", "", 0, 1,
+             [](double strength, Rng&, MutableData data) {
+               if (strength < 0.5) return;
+               for (float& v : data.values()) v = -v;
+             },
+             nullptr},
+            {"hum", "mains hum of 50 Hz with this amplitude", "mV", 0, 20,
+             [dt_ms](double amplitude, Rng& rng, MutableData data) {
+               const double phase = 2.0 * std::numbers::pi * rng.uniform();
+               for (std::int64_t i = 0; i < data.n; ++i) {
+                 const double t_s = static_cast<double>(i) * dt_ms / 1000.0;
+                 data.at(i, 0) +=
+                     static_cast<float>(amplitude * std::sin(2.0 * std::numbers::pi * 50.0 * t_s + phase));
+               }
+             },
+             nullptr},
+            {"drift", "a baseline that rises evenly, by this much in all", "mV", 0, 40,
+             [](double by, Rng&, MutableData data) {
+               for (std::int64_t i = 0; i < data.n; ++i)
+                 data.at(i, 0) +=
+                     static_cast<float>(by * static_cast<double>(i) / static_cast<double>(data.n));
+             },
+             nullptr},
+            {"g_K_low", "g_Na = 4 mS/cm2 and g_K this small, beyond the priors below 0.3", "mS/cm2", 2, 0.05,
+             nullptr, [](const Model& model, double g_K) {
+               return with_priors(model, {{"g_Na", Prior::fixed(4)}, {"g_K", Prior::fixed(g_K)}});
+             }}};
   }
 
  private:

@@ -52,6 +52,24 @@ class Normal : public Family {
     return -0.5 * n * std::log(2.0 * std::numbers::pi * sigma * sigma) - 0.5 * std::log(shrink) -
            (squares + off * off * n / shrink) / (2.0 * sigma * sigma);
   }
+
+  std::vector<Disturbance> disturbances() const override {
+    return {{"shift", "all values larger by this much", "", 0, 10,
+             [](double by, Rng&, MutableData data) {
+               for (float& x : data.values()) x += static_cast<float>(by);
+             },
+             nullptr},
+            {"outliers", "a share of the values with ten times the distance from zero", "", 0, 0.5,
+             [](double share, Rng& rng, MutableData data) {
+               change_share(share, rng, data, [&](std::int64_t row) { data.at(row, 0) *= 10.0f; });
+             },
+             nullptr},
+            {"scale", "all values larger by this many percent", "%", 0, 400,
+             [](double percent, Rng&, MutableData data) {
+               for (float& x : data.values()) x *= static_cast<float>(1.0 + percent / 100.0);
+             },
+             nullptr}};
+  }
 };
 
 ProblemSpec one_sample() {

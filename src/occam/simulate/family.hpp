@@ -19,6 +19,7 @@
 #include "occam/core/fields.hpp"
 #include "occam/core/rng.hpp"
 #include "occam/simulate/batch.hpp"
+#include "occam/simulate/disturbance.hpp"
 #include "occam/simulate/prior.hpp"
 
 namespace occam {
@@ -93,6 +94,9 @@ class Family {
   // Data that no parameter can produce have -infinity; data that make no sense (a coin showing 0.3) are an
   // Error(bad_data).
   virtual std::optional<double> log_evidence(std::span<const Prior> priors, DataView data) const;
+
+  // Ways in which real data of this kind may differ from what the family makes, for robustness curves.
+  virtual std::vector<Disturbance> disturbances() const { return {}; }
 
  protected:
   Family() = default;

@@ -210,7 +210,9 @@ Fields fields(SimulationFileOptions& options) {
               .by_default("drawn as the problem says"),
           field("with_parameters", options.with_parameters, "also write the parameters behind each data set"),
           field("exact", options.exact,
-                "also write the exact posterior model probabilities, for problems that have them")};
+                "also write the exact posterior model probabilities, for problems that have them"),
+          field("disturb", options.disturb,
+                "disturb the data, as NAME=STRENGTH; `occam models` lists what a problem offers")};
 }
 
 void write_simulations(const Problem& problem, const SimulationFileOptions& options, std::uint64_t seed,
@@ -222,9 +224,13 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
   SimulatorOptions simulator_options;
   if (!options.model.empty()) simulator_options.model = problem.model_index(options.model);
   if (options.n > 0) simulator_options.n = options.n;
-  Simulator simulator(problem, seed, Purpose::simulate, simulator_options);
+  std::optional<DisturbanceRequest> disturbance;
+  if (!options.disturb.empty()) disturbance = DisturbanceRequest::parse(options.disturb);
+  // Which parameters are free is a matter of the models simulated from; what is exact, of those compared.
+  const Problem simulated = disturbance ? replaced_problem(problem, *disturbance) : problem;
+  Simulator simulator(simulated, seed, Purpose::simulate, simulator_options);
 
-  const std::unique_ptr<Destination> destination = open_destination(problem, options, seed, path);
+  const std::unique_ptr<Destination> destination = open_destination(simulated, options, seed, path);
   const std::int64_t chunk = chunk_size(problem, options.n > 0 ? options.n : problem.size().high());
   std::vector<std::int64_t> failed(static_cast<std::size_t>(problem.J()), 0);
   Batch batch;
@@ -236,6 +242,7 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
     }
     simulator.simulate_range(first, std::min(chunk, options.datasets - first), pool, batch);
     for (std::size_t j = 0; j < failed.size(); ++j) failed[j] += batch.failed_draws()[j];
+    if (disturbance) transform_batch(problem, *disturbance, seed, first, pool, batch);
     if (options.exact) compute_exact(problem, batch, pool, exact);
     destination->add(batch, exact);
   }

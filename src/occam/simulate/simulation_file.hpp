@@ -19,6 +19,7 @@ struct SimulationFileOptions {
   std::int64_t n = 0;            // 0: drawn as the problem says
   bool with_parameters = false;  // also write the parameters behind each data set
   bool exact = false;            // also write the exact posterior model probabilities
+  std::string disturb;           // "shift=2": disturb the data; empty: as the models make them
 };
 Fields fields(SimulationFileOptions& options);
 

@@ -1,0 +1,47 @@
+// The whole check of a network, or of predictions from elsewhere: a Report with every finding and a verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "occam/check/diagnostic.hpp"
+#include "occam/check/robustness.hpp"
+#include "occam/check/verdict.hpp"
+
+namespace occam {
+
+class PredictionReader;
+class PredictionWriter;
+
+struct CheckRequest {
+  std::uint64_t seed = 1;
+  std::int64_t data_sets = 2000;  // for each size, and for the problem's own sizes
+  std::vector<std::int64_t> n;    // sizes to check one by one, before the problem's own
+  CheckOptions options;
+  std::optional<RobustnessRequest> robustness;
+  PredictionWriter* save = nullptr;  // gets the predictions for the problem's own sizes
+};
+
+struct CheckResult {
+  Report report;
+  Verdict verdict;
+};
+
+// Simulates fresh data sets of the test stream, asks the network, and judges the answers. The finding `sizes`
+// has one row for each size asked for and one, "all", for the problem's own; the other findings are about the
+// latter. Throws Error(interrupted) when `progress` asks to stop.
+CheckResult check_network(Comparator& comparator, const Problem& problem, const CheckRequest& request,
+                          ThreadPool& pool, ProgressSink& progress);
+
+// The same diagnostics on predictions that some program made. `model_prior` is used where the reader has
+// none; it may be empty.
+CheckResult check_predictions(PredictionReader& reader, const std::string& name,
+                              const std::vector<double>& model_prior, const CheckOptions& options,
+                              std::uint64_t seed, ThreadPool& pool, ProgressSink& progress);
+
+// The value of a metric of the findings, or NaN where it is not among them.
+double metric_value(const std::vector<Finding>& findings, const std::string& name);
+
+}  // namespace occam

@@ -1,0 +1,310 @@
+// Diagnostics against the same numbers computed by NumPy and scikit-learn (tests/data/check), files of
+// predictions and their faults, and the statistics behind them.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/check/check_network.hpp"
+#include "occam/check/prediction_file.hpp"
+#include "occam/check/statistics.hpp"
+#include "occam/core/error.hpp"
+#include "occam/core/progress.hpp"
+#include "occam/core/rng.hpp"
+#include "occam/io/json_file.hpp"
+#include "occam/io/npz.hpp"
+#include "occam/io/test_support.hpp"
+#include "occam/parallel/thread_pool.hpp"
+
+namespace occam {
+namespace {
+
+using testing::TemporaryFolder;
+
+CheckResult checked(const std::string& path, int threads = 2, CheckOptions options = {}) {
+  ThreadPool pool(threads);
+  SilentProgress progress;
+  const auto reader = PredictionReader::open(path);
+  return check_predictions(*reader, path, {}, options, 1, pool, progress);
+}
+
+const Table& table_of(const Report& report, const std::string& name) {
+  for (const Finding& finding : report.findings) {
+    for (const Table& table : finding.tables) {
+      if (table.name == name) return table;
+    }
+  }
+  throw Error(ErrorKind::internal, "no table '{}'", name);
+}
+
+class Reference : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Reference, MetricsEqualThoseOfScikitLearn) {
+  const std::string folder = OCCAM_TEST_DATA "/check/";
+  const nlohmann::json expected = read_json(folder + "expected.json", ErrorKind::bad_data);
+  const Report report = checked(folder + GetParam()).report;
+  for (const auto& [name, value] : expected["metrics"].items()) {
+    EXPECT_NEAR(metric_value(report.findings, name), value.get<double>(), 1e-10) << name;
+  }
+  const Table& confusion = table_of(report, "confusion");
+  const Table& mean_p = table_of(report, "mean_probabilities");
+  const Table& shares = table_of(report, "model_shares");
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_NEAR(std::get<double>(confusion.rows[3 * i + j][3]), expected["confusion"][i][j].get<double>(),
+                  1e-10);
+      EXPECT_NEAR(std::get<double>(mean_p.rows[3 * i + j][2]),
+                  expected["mean_probabilities"][i][j].get<double>(), 1e-10);
+    }
+    const nlohmann::json& of = expected["model_shares"];
+    EXPECT_NEAR(std::get<double>(shares.rows[i][1]), of["mean_p"][i].get<double>(), 1e-10);
+    EXPECT_NEAR(std::get<double>(shares.rows[i][4]), of["share_drawn"][i].get<double>(), 1e-10);
+    EXPECT_NEAR(std::get<double>(shares.rows[i][5]), of["z_drawn"][i].get<double>(), 1e-10);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Check, Reference, ::testing::Values("predictions.csv", "predictions.npz"),
+                         [](const auto& file) { return std::string(file.param).substr(12); });
+
+TEST(CheckThreaded, SameFindingsOnAnyNumberOfThreads) {
+  const std::string path = OCCAM_TEST_DATA "/check/predictions.csv";
+  const Report one = checked(path, 1).report;
+  const Report seven = checked(path, 7).report;
+  ASSERT_EQ(one.findings.size(), seven.findings.size());
+  for (std::size_t i = 0; i < one.findings.size(); ++i) {
+    const Finding& a = one.findings[i];
+    const Finding& b = seven.findings[i];
+    ASSERT_EQ(a.metrics.size(), b.metrics.size());
+    for (std::size_t m = 0; m < a.metrics.size(); ++m) {
+      EXPECT_EQ(a.metrics[m].value, b.metrics[m].value) << a.metrics[m].name;
+      if (!std::isnan(a.metrics[m].lower)) {
+        EXPECT_EQ(a.metrics[m].lower, b.metrics[m].lower) << a.metrics[m].name;
+      }
+    }
+  }
+}
+
+// Every figure draws a table of its finding and only columns that it has.
+void expect_columns(const nlohmann::json& node, const Table& table, const std::string& figure) {
+  if (node.is_object()) {
+    if (node.contains("field") && node["field"].is_string()) {
+      const std::string field = node["field"];
+      EXPECT_TRUE(std::find(table.columns.begin(), table.columns.end(), field) != table.columns.end())
+          << figure << ": " << field;
+    }
+    for (const auto& [key, value] : node.items()) expect_columns(value, table, figure);
+  } else if (node.is_array()) {
+    for (const auto& value : node) expect_columns(value, table, figure);
+  }
+}
+
+TEST(Findings, FiguresDrawColumnsThatTheirTablesHave) {
+  const Report report = checked(OCCAM_TEST_DATA "/check/predictions.csv").report;
+  std::size_t figures = 0;
+  for (const Finding& finding : report.findings) {
+    for (const Figure& figure : finding.figures) {
+      const Table& table = table_of(report, figure.table);
+      EXPECT_FALSE(table.rows.empty()) << table.name;
+      for (const auto& row : table.rows) ASSERT_EQ(row.size(), table.columns.size()) << table.name;
+      EXPECT_FALSE(figure.text.empty() || figure.alternative.empty()) << figure.name;
+      expect_columns(figure.specification, table, figure.name);
+      ++figures;
+    }
+  }
+  EXPECT_GE(figures, 8u);
+}
+
+// 400 models: tables of hundreds of rows, not of 160,000.
+TEST(Findings, StaySmallWithManyModels) {
+  constexpr std::int64_t J = 400;
+  PredictionLayout layout;
+  for (std::int64_t j = 0; j < J; ++j) layout.model_names.push_back("m" + std::to_string(j));
+  Predictions block;
+  Rng rng(1, Purpose::test, 0);
+  for (std::int64_t k = 0; k < 1000; ++k) {
+    const std::int64_t truth = rng.uniform_int(0, J - 1);
+    for (std::int64_t j = 0; j < J; ++j) block.p.push_back(j == truth ? 0.6 : 0.4 / (J - 1));
+    block.truth.push_back(static_cast<std::int32_t>(rng.uniform() < 0.6 ? truth : rng.uniform_int(0, J - 1)));
+  }
+  ThreadPool pool(2);
+  Checker checker(layout, {}, 1);
+  checker.add(block, pool);
+  std::size_t cells = 0;
+  for (const Finding& finding : checker.finish()) {
+    EXPECT_LE(finding.metrics.size(), 12u) << finding.name;
+    for (const Table& table : finding.tables) cells += table.rows.size() * table.columns.size();
+  }
+  EXPECT_LT(cells, 20000u);
+}
+
+// --- Files
+
+struct BadFile {
+  const char* what;
+  const char* text;
+  std::vector<std::string> says;
+};
+
+TEST(PredictionFile, FaultsNameLineColumnAndWhatWasFound) {
+  const std::vector<BadFile> cases = {
+      {"sum", "true,p_a,p_b\na,0.5,0.5\nb,0.5,0.6\n", {":3", "p_a", "p_b", "sum to 1.1"}},
+      {"negative", "true,p_a,p_b\na,-0.1,1.1\n", {":2", "'p_a'", "-0.1"}},
+      {"nan", "true,p_a,p_b\na,0.5,0.5\na,NaN,1\n", {":3", "'p_a'"}},
+      {"infinite", "true,p_a,p_b\na,inf,0\n", {":2", "'p_a'", "inf"}},
+      {"empty cell", "true,p_a,p_b\na,,1\n", {":2", "'p_a'"}},
+      {"word", "true,p_a,p_b\na,many,1\n", {":2", "'p_a'", "many"}},
+      {"unknown model",
+       "true,p_first,p_second\nfrist,0.5,0.5\n",
+       {":2", "'true'", "'frist'", "did you mean 'first'?"}},
+      {"index too large", "true,p_a,p_b\n2,0.5,0.5\n", {":2", "'true'", "'2'", "0 to 1"}},
+      {"negative index", "true,p_a,p_b\n-1,0.5,0.5\n", {":2", "'-1'"}},
+      {"no truth", "p_a,p_b\n0.5,0.5\n", {"'true'"}},
+      {"one model", "true,p_a\na,1\n", {"p_<model>"}},
+      {"no probabilities", "true,x\na,1\n", {"p_<model>"}},
+      {"missing exact", "true,p_a,p_b,exact_a\na,0.5,0.5,1\n", {"'exact_b'"}},
+      {"exact sum", "true,p_a,p_b,exact_a,exact_b\na,0.5,0.5,1,1\n", {":2", "exact_a", "sum to 2"}},
+      {"size", "true,n,p_a,p_b\na,1.5,0.5,0.5\n", {":2", "'n'", "1.5"}},
+      {"uncertainty", "true,u,p_a,p_b\na,1.5,0.5,0.5\n", {":2", "'u'", "1.5"}},
+      {"ragged", "true,p_a,p_b\na,1\n", {":2"}},
+      {"empty", "", {"bad.csv"}},
+      {"header only", "true,p_a,p_b\n", {"bad.csv", "no predictions"}},
+  };
+  TemporaryFolder folder;
+  for (const BadFile& bad : cases) {
+    write_file_atomic(folder / "bad.csv", bad.text);
+    try {
+      checked(folder / "bad.csv", 1);
+      ADD_FAILURE() << bad.what << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_data) << bad.what << ": " << error.what();
+      for (const std::string& part : bad.says) {
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+            << bad.what << ": " << error.what();
+      }
+    }
+  }
+}
+
+TEST(PredictionFile, FaultsOfArraysNameRowAndShape) {
+  TemporaryFolder folder;
+  const auto message = [&](const Shape& p_shape, std::vector<double> p,
+                           std::vector<std::int64_t> truth) -> std::string {
+    NpzWriter writer(folder / "bad.npz");
+    const auto K = static_cast<std::int64_t>(truth.size());
+    writer.add("p", ArrayView::of<double>(p_shape, p));
+    writer.add("true", ArrayView::of<std::int64_t>({K}, truth));
+    writer.commit();
+    try {
+      checked(folder / "bad.npz", 1);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_data);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({2, 2}, {0.5, 0.5, 1, 0}, {0, 1}), "");
+  EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0.5}, {0, 1}).find("row 1: the probabilities"), std::string::npos);
+  EXPECT_NE(message({2, 2}, {0.5, 0.5, NAN, 1}, {0, 1}).find("row 1: column 'p_model_1': nan"),
+            std::string::npos);
+  EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0}, {0, 2}).find("row 1: array 'true': 2"), std::string::npos);
+  EXPECT_NE(message({2, 2}, {0.5, 0.5, 1, 0}, {0}).find("(2,) is expected"), std::string::npos);
+  EXPECT_NE(message({4}, {0.5, 0.5, 1, 0}, {0, 1}).find("shape (4,)"), std::string::npos);
+}
+
+TEST(PredictionFile, WhatIsWrittenReadsBackTheSame) {
+  PredictionLayout layout{{"a", "b"}, {0.25, 0.75}, true, true, true};
+  const Predictions block{{0.125, 0.875, 1, 0}, {1, 0}, {3, 100}, {0.5, 0.1}, {0.1, 0.9, 1, 0}};
+  TemporaryFolder folder;
+  for (const char* name : {"p.csv", "p.tsv", "p.npz"}) {
+    const auto writer = PredictionWriter::create(folder / name, layout);
+    writer->add(block);
+    writer->commit();
+    const auto reader = PredictionReader::open(folder / name);
+    EXPECT_EQ(reader->layout().model_names, layout.model_names);
+    Predictions read;
+    ASSERT_TRUE(reader->next(read));
+    EXPECT_EQ(read.p, block.p);
+    EXPECT_EQ(read.truth, block.truth);
+    EXPECT_EQ(read.n, block.n);
+    EXPECT_EQ(read.u, block.u);
+    EXPECT_EQ(read.exact, block.exact);
+    EXPECT_FALSE(reader->next(read));
+  }
+  EXPECT_EQ(PredictionReader::open(folder / "p.npz")->layout().model_prior, layout.model_prior);
+  EXPECT_THROW(PredictionWriter::create(folder / "p.xlsx", layout), Error);
+}
+
+// --- Statistics
+
+TEST(CheckStatistics, WilsonIntervalsAreThoseOfTheFormula) {
+  const Interval half = wilson(50, 100);  // (0.4038, 0.5962), as in textbooks
+  EXPECT_NEAR(half.lower, 0.4038315, 1e-6);
+  EXPECT_NEAR(half.upper, 0.5961685, 1e-6);
+  EXPECT_EQ(wilson(0, 10).lower, 0);
+  EXPECT_NEAR(wilson(0, 10).upper, 0.2775328, 1e-6);
+  EXPECT_NEAR(wilson(10, 10).lower, 0.7224672, 1e-6);
+}
+
+// The bootstrap of a mean has the standard error of the mean: 1.96 sd / sqrt(K) either way.
+TEST(CheckStatistics, BootstrapIntervalsHaveTheWidthOfTheStandardError) {
+  Rng rng(4, Purpose::test, 0);
+  std::vector<double> values;
+  Mean mean;
+  for (int k = 0; k < 2000; ++k) {
+    values.push_back(rng.normal());
+    values.push_back(1.0);
+    mean.add(values[values.size() - 2]);
+  }
+  const std::vector<Interval> intervals = bootstrap_means(values, 2, 2000, 1);
+  EXPECT_NEAR(intervals[0].upper - intervals[0].lower, 2 * 1.96 * mean.se(), 0.1 * 2 * 1.96 * mean.se());
+  EXPECT_LT(intervals[0].lower, mean.value());
+  EXPECT_GT(intervals[0].upper, mean.value());
+  EXPECT_EQ(intervals[1].lower, 1.0);
+  EXPECT_EQ(intervals[1].upper, 1.0);
+  const std::vector<Interval> again = bootstrap_means(values, 2, 2000, 1);
+  EXPECT_EQ(intervals[0].lower, again[0].lower);
+  EXPECT_NE(intervals[0].lower, bootstrap_means(values, 2, 2000, 2)[0].lower);
+}
+
+TEST(CheckStatistics, LimitsReachTheTailAlsoOfSkewedDistributions) {
+  std::vector<double> normal;
+  std::vector<double> skewed;
+  Rng rng(5, Purpose::test, 0);
+  for (int r = 0; r < 20000; ++r) {
+    normal.push_back(3 + 2 * rng.normal());
+    skewed.push_back(rng.gamma(20) / 20);
+  }
+  EXPECT_NEAR(NullDistribution(normal).limit(0.001), 3 + 2 * 3.09, 0.15);
+  // Gamma with shape 20 and mean 1: the 99.9 % quantile is 1.835; a normal would have 1.69.
+  EXPECT_NEAR(NullDistribution(skewed).limit(0.001), 1.835, 0.04);
+  // What cannot vary has its limit where it is.
+  EXPECT_NEAR(NullDistribution(std::vector<double>(100, 0.3)).limit(0.001), 0.3, 1e-12);
+}
+
+TEST(CheckStatistics, SizeBandsHoldAllSizesAndAboutEquallyMany) {
+  std::vector<std::int64_t> n;
+  for (std::int64_t k = 0; k < 1000; ++k) n.push_back(1 + k % 100);
+  const SizeBands bands(n, 10);
+  ASSERT_EQ(bands.count(), 10u);
+  std::vector<int> counts(10, 0);
+  for (const std::int64_t size : n) {
+    const std::size_t band = bands(size);
+    ++counts[band];
+    EXPECT_GE(size, bands.lower(band));
+    EXPECT_LE(size, bands.upper(band));
+  }
+  for (const int count : counts) EXPECT_EQ(count, 100);
+  const std::vector<std::int64_t> few = {5, 20, 5, 100};
+  EXPECT_EQ(SizeBands(few).count(), 3u);
+  EXPECT_EQ(SizeBands(few)(20), 1u);
+  // One size that fills most bands has one of its own.
+  std::vector<std::int64_t> lumpy(1000, 7);
+  for (std::int64_t k = 0; k < 20; ++k) lumpy.push_back(100 + k);
+  const SizeBands of_lumpy(lumpy, 10);
+  for (std::size_t band = 1; band < of_lumpy.count(); ++band) {
+    EXPECT_GT(of_lumpy.lower(band), of_lumpy.upper(band - 1));
+  }
+}
+
+}  // namespace
+}  // namespace occam

@@ -1,0 +1,70 @@
+#include "occam/check/predictions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "occam/compare/comparator.hpp"
+#include "occam/simulate/simulator.hpp"
+
+namespace occam {
+namespace {
+
+// Data sets simulated and judged at a time.
+constexpr std::int64_t kChunk = 1000;
+
+void add_exact(const Problem& problem, const Batch& batch, ThreadPool& pool, Predictions& block) {
+  const auto J = static_cast<std::size_t>(problem.J());
+  block.exact.resize(static_cast<std::size_t>(batch.size()) * J);
+  pool.for_each(batch.size(), [&](std::int64_t b, int) {
+    const std::vector<double> log_p = *problem.exact_log_posterior(batch[b]);
+    for (std::size_t j = 0; j < J; ++j) block.exact[static_cast<std::size_t>(b) * J + j] = std::exp(log_p[j]);
+  });
+}
+
+}  // namespace
+
+void Predictions::clear() {
+  p.clear();
+  truth.clear();
+  n.clear();
+  u.clear();
+  exact.clear();
+}
+
+PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem) {
+  const NetworkFile& file = comparator.file();
+  return {file.model_names, file.model_prior, true, true, problem.has_exact_posterior()};
+}
+
+void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
+             const PredictionSink& sink, const std::function<void(std::int64_t)>& done) {
+  SimulatorOptions options;
+  options.n = request.n;
+  Simulator simulator(problem, request.seed, Purpose::test, options);
+  const bool exact = problem.has_exact_posterior();
+  Batch batch;
+  Predictions block;
+  for (std::int64_t first = 0; first < request.data_sets; first += kChunk) {
+    const std::int64_t count = std::min(kChunk, request.data_sets - first);
+    simulator.simulate_range(first, count, pool, batch);
+    ModelPosterior answers = comparator.empty_posterior();
+    comparator.compare(std::vector<std::string>(static_cast<std::size_t>(count)),
+                       {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
+                        batch.offsets().data(),
+                        count},
+                       answers);
+    block.clear();
+    for (std::int64_t b = 0; b < count; ++b) {
+      const std::vector<double> p = answers.probabilities(b);
+      block.p.insert(block.p.end(), p.begin(), p.end());
+      block.u.push_back(answers.uncertainty(b));
+    }
+    block.truth.assign(batch.models().begin(), batch.models().end());
+    block.n.assign(batch.sizes().begin(), batch.sizes().end());
+    if (exact) add_exact(problem, batch, pool, block);
+    sink(block);
+    done(first + count);
+  }
+}
+
+}  // namespace occam

@@ -1,0 +1,62 @@
+// Predictions: model probabilities p (B, J) for simulated data sets whose true model is known, with what else
+// is known of them. All that a diagnostic needs, whichever program made them. They come in blocks, so that
+// memory does not grow with their number.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace occam {
+
+class Comparator;
+class Problem;
+class ProgressSink;
+class ThreadPool;
+
+// What is the same for all blocks.
+struct PredictionLayout {
+  std::vector<std::string> model_names;  // (J)
+  std::vector<double> model_prior;       // (J); empty: not known
+  bool has_n = false;
+  bool has_u = false;
+  bool has_exact = false;
+
+  std::int64_t J() const { return static_cast<std::int64_t>(model_names.size()); }
+};
+
+// A block of B predictions.
+struct Predictions {
+  std::vector<double> p;            // (B, J)
+  std::vector<std::int32_t> truth;  // (B) index of the true model
+  std::vector<std::int64_t> n;      // (B) observations in the data set, or empty
+  std::vector<double> u;            // (B), or empty
+  std::vector<double> exact;        // (B, J) exact posterior probabilities, or empty
+
+  std::int64_t size() const { return static_cast<std::int64_t>(truth.size()); }
+  void clear();
+};
+
+using PredictionSink = std::function<void(const Predictions&)>;
+
+// Probabilities below this count as this in logarithms: a true model that was given probability zero costs
+// 690 nats, not infinitely many.
+inline constexpr double kSmallestProbability = 1e-300;
+
+struct PredictRequest {
+  std::uint64_t seed = 1;
+  std::int64_t data_sets = 1;
+  std::optional<std::int64_t> n = {};  // all of this size, or of the problem's own sizes
+};
+
+PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem);
+
+// Simulates data sets of the test stream and asks the network about them, block by block. `done` is called
+// with the number of data sets behind; it may throw to stop.
+void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
+             const PredictionSink& sink, const std::function<void(std::int64_t)>& done);
+
+}  // namespace occam

@@ -1,0 +1,243 @@
+#include "occam/check/robustness.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "occam/check/diagnostic.hpp"
+#include "occam/check/statistics.hpp"
+#include "occam/compare/comparator.hpp"
+#include "occam/core/error.hpp"
+#include "occam/core/suggest.hpp"
+#include "occam/simulate/simulator.hpp"
+
+namespace occam {
+namespace {
+
+constexpr std::size_t kShownModels = 8;  // with many models: those most often chosen, then "others"
+
+std::vector<Disturbance> chosen_disturbances(const Problem& problem, const RobustnessRequest& request) {
+  std::vector<Disturbance> known = disturbances(problem);
+  if (request.names.empty()) return known;
+  std::vector<std::string> names;
+  for (const Disturbance& one : known) names.push_back(one.name);
+  std::vector<Disturbance> result;
+  for (const std::string& name : request.names) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      throw Error(ErrorKind::usage, "problem '{}' has no disturbance '{}'{}", problem.name(), name,
+                  names.empty() ? "" : did_you_mean(name, names));
+    }
+    result.push_back(known[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return result;
+}
+
+// What the network says at one strength.
+struct Step {
+  double strength = 0;
+  Mean largest, entropy, u;
+  std::vector<double> chosen;  // (J) share of the data sets
+};
+
+Step ask(Comparator& comparator, const Batch& batch) {
+  Step step;
+  ModelPosterior answers = comparator.empty_posterior();
+  const std::int64_t count = batch.size();
+  comparator.compare(
+      std::vector<std::string>(static_cast<std::size_t>(count)),
+      {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count},
+      answers);
+  step.chosen.assign(static_cast<std::size_t>(answers.J()), 0.0);
+  const double most = std::log(static_cast<double>(answers.J()));
+  for (std::int64_t b = 0; b < count; ++b) {
+    const std::vector<double> p = answers.probabilities(b);
+    double entropy = 0;
+    for (const double value : p) entropy -= value > 0 ? value * std::log(value) : 0;
+    const auto best = static_cast<std::size_t>(answers.best(b));
+    step.largest.add(p[best]);
+    step.entropy.add(entropy / most);
+    step.u.add(answers.uncertainty(b));
+    step.chosen[best] += 1.0 / static_cast<double>(count);
+  }
+  return step;
+}
+
+std::string strength_title(const Disturbance& one) {
+  return one.unit.empty() ? one.name : fmt::format("{} [{}]", one.name, one.unit);
+}
+
+void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding& finding) {
+  Table table{"robustness_" + one.name,
+              fmt::format("{}: {}", one.name, one.description),
+              {"strength", "quantity", "mean", "lower", "upper"},
+              {}};
+  for (const Step& step : steps) {
+    const auto add = [&](const char* quantity, const Mean& mean) {
+      const double half = mean.count() > 1 ? 1.96 * mean.se() : 0;
+      table.rows.push_back({step.strength, quantity, mean.value(), std::max(0.0, mean.value() - half),
+                            std::min(1.0, mean.value() + half)});
+    };
+    add("largest p", step.largest);
+    add("entropy / log J", step.entropy);
+    add("u", step.u);
+  }
+  using nlohmann::json;
+  const json x = vega_field("strength", "quantitative", strength_title(one));
+  json y = vega_field("mean", "quantitative", "mean");
+  y["scale"] = {{"domain", {0, 1}}};
+  json low = y;
+  low["field"] = "lower";
+  const json color = vega_field("quantity", "nominal", "quantity");
+  json silent = color;  // one legend, that of colour and shape, says it all
+  silent["legend"] = nullptr;
+  finding.figures.push_back(
+      {table.name,
+       fmt::format("Robustness: {}", one.name),
+       fmt::format(
+           "{}. Means over data sets with 95 % intervals: the largest probability, the entropy of p as a "
+           "part of its maximum, and u. A network that noticed would become less sure; one that stays sure "
+           "does not notice that no model makes such data.",
+           table.title),
+       fmt::format("Mean largest probability, entropy and u against the strength of the disturbance {}.",
+                   one.name),
+       table.name,
+       {{"layer",
+         {{{"mark", {{"type", "area"}, {"opacity", 0.2}}},
+           {"encoding", {{"x", x}, {"y", low}, {"y2", {{"field", "upper"}}}, {"color", silent}}}},
+          {{"mark", {{"type", "line"}, {"point", true}}},
+           {"encoding",
+            {{"x", x},
+             {"y", y},
+             {"color", color},
+             {"strokeDash", silent},
+             {"shape", color},
+             {"tooltip", vega_tooltips({{"strength", strength_title(one)},
+                                        {"quantity", "quantity"},
+                                        {"mean", "mean"},
+                                        {"lower", "lower"},
+                                        {"upper", "upper"}})}}}}}}}});
+  finding.tables.push_back(std::move(table));
+}
+
+void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const std::vector<std::string>& names,
+                Finding& finding) {
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const bool all = static_cast<std::int64_t>(names.size()) <= kManyModels;
+  if (!all) {
+    const auto total = [&](std::size_t j) {
+      double sum = 0;
+      for (const Step& step : steps) sum += step.chosen[j];
+      return sum;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return total(a) > total(b); });
+    order.resize(kShownModels);
+  }
+  Table table{"robustness_" + one.name + "_chosen",
+              fmt::format("{}: models chosen", one.name),
+              {"strength", "model", "share"},
+              {}};
+  for (const Step& step : steps) {
+    double rest = 1;
+    for (const std::size_t j : order) {
+      table.rows.push_back({step.strength, names[j], step.chosen[j]});
+      rest -= step.chosen[j];
+    }
+    if (!all) table.rows.push_back({step.strength, "others", std::max(0.0, rest)});
+  }
+  using nlohmann::json;
+  const json model = vega_field("model", "nominal", "model");
+  json silent = model;
+  silent["legend"] = nullptr;
+  json y = vega_field("share", "quantitative", "share of the data sets");
+  y["scale"] = {{"domain", {0, 1}}};
+  finding.figures.push_back(
+      {table.name,
+       fmt::format("Models chosen: {}", one.name),
+       "Which model is most probable, as the disturbance grows. A model that takes over everything is the "
+       "one "
+       "that data of this kind would be mistaken for.",
+       fmt::format("Share of data sets assigned to each model against the strength of the disturbance {}.",
+                   one.name),
+       table.name,
+       {{"mark", {{"type", "line"}, {"point", true}}},
+        {"encoding",
+         {{"x", vega_field("strength", "quantitative", strength_title(one))},
+          {"y", y},
+          {"color", model},
+          {"shape", model},
+          {"strokeDash", silent},
+          {"tooltip",
+           vega_tooltips({{"strength", strength_title(one)}, {"model", "model"}, {"share", "share"}})}}}}});
+  finding.tables.push_back(std::move(table));
+}
+
+// The least that could be asked of p: that it does not grow surer of data it has not been trained on.
+Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
+  Judgement judgement;
+  const double change = strong.largest.value() - mild.largest.value();
+  const bool unnoticed = change > -0.05;
+  judgement.severity = unnoticed ? Severity::note : Severity::fine;
+  judgement.text = fmt::format(
+      "{} = {}{}{}: the largest probability goes from {} to {} on average, u from {} to {}.", one.name,
+      one.to, one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
+      shown_number(strong.largest.value()), shown_number(mild.u.value()), shown_number(strong.u.value()));
+  if (unnoticed) {
+    judgement.text += " The network becomes no less sure.";
+    judgement.advice =
+        "Neither p nor u shows that no model makes such data. Before you believe an answer, compare your "
+        "data with "
+        "simulations from the model it favours.";
+  }
+  return judgement;
+}
+
+}  // namespace
+
+std::int64_t robustness_data_sets(const Problem& problem, const RobustnessRequest& request) {
+  return static_cast<std::int64_t>(chosen_disturbances(problem, request).size()) * request.steps *
+         request.data_sets;
+}
+
+Finding measure_robustness(Comparator& comparator, const Problem& problem, const RobustnessRequest& request,
+                           ThreadPool& pool, const std::function<void(std::int64_t)>& done) {
+  Finding finding{"robustness", "Robustness", {}, {}, {}, {}};
+  finding.text =
+      "What does the network say as data become ever more unlike what the models make? It must answer with "
+      "one of its "
+      "models, whether or not any of them fits.";
+  std::int64_t behind = 0;
+  Batch batch;
+  for (const Disturbance& one : chosen_disturbances(problem, request)) {
+    std::vector<Step> steps;
+    for (std::int64_t i = 0; i < request.steps; ++i) {
+      const double part =
+          request.steps > 1 ? static_cast<double>(i) / static_cast<double>(request.steps - 1) : 1;
+      const double strength = i + 1 == request.steps ? one.to : one.from + part * (one.to - one.from);
+      DisturbedRange range;
+      range.seed = request.seed;
+      range.count = request.data_sets;
+      range.n = request.n;
+      disturb(problem, {one.name, strength}, range, pool, batch);
+      steps.push_back(ask(comparator, batch));
+      steps.back().strength = strength;
+      done(behind += request.data_sets);
+    }
+    const auto name = [&](const char* what) { return one.name + what; };
+    finding.metrics.push_back(metric(name("_largest_p"), "mean largest p at the strongest " + one.name,
+                                     steps.back().largest.value()));
+    finding.metrics.push_back(
+        metric(name("_u"), "mean u at the strongest " + one.name, steps.back().u.value()));
+    add_curves(one, steps, finding);
+    add_chosen(one, steps, comparator.file().model_names, finding);
+    finding.judgements.push_back(judged(one, steps.front(), steps.back()));
+  }
+  return finding;
+}
+
+}  // namespace occam
