@@ -57,6 +57,9 @@ class Call {
   // Writes to standard output. Throws Error(io).
   static void print(std::string_view text);
 
+  // The command line as it was typed, fit for a shell: for the record.
+  const std::string& command() const;
+
   // Whether the option was on the command line, by the name of its field.
   bool given(std::string_view field) const;
   // Sets those of `fields` that were on the command line, again: for options whose defaults come from
@@ -130,6 +133,7 @@ class Verb {
   std::vector<std::string> positionals_;
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
+  std::string command_;
   std::function<void(const Call&)> run_;
 };
 
