@@ -34,6 +34,17 @@
     return `${sign}${digits} × 10${raised(power.replace("+", ""))}`;
   }
 
+  // All numbers of a column with as many decimals as its largest needs for four digits.
+  function columnFormat(values) {
+    const sizes = values.filter((value) => value !== null && Number.isFinite(value)).map(Math.abs);
+    const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
+    if (largest === 0 || largest >= 1e6 || sizes.every(Number.isInteger)) return forPeople;
+    const decimals = Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(largest))));
+    const exact = new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    return (value) => value === null || !Number.isFinite(value) || (value !== 0 && Math.abs(value) < 10 ** -decimals)
+      ? forPeople(value) : exact.format(value).replace("-", "−");
+  }
+
   // --- tables --------------------------------------------------------------------------------------------
 
   const infinities = { Inf: Infinity, "-Inf": -Infinity };
@@ -41,6 +52,7 @@
     for (const column of table.columns) {
       column.values = column.kind === "text" ? column.at.map((at) => column.words[at])
         : column.values.map((value) => (typeof value === "string" ? infinities[value] : value));
+      if (column.kind === "number") column.format = columnFormat(column.values);
     }
   }
 
@@ -91,7 +103,7 @@
   function cellOf(column, row) {
     const value = column.values[row];
     if (column.kind === "text") return element("td", { class: "text" }, value);
-    if (!column.share || value === null) return element("td", { class: "number" }, forPeople(value));
+    if (!column.share || value === null) return element("td", { class: "number" }, column.format(value));
     // Shares line up: always three digits, and none is shown as certain that is not.
     const text = value > 0.9995 && value < 1 ? ">.999" : value > 0 && value < 0.0005 ? "<.001" : value.toFixed(3);
     const bar = element("span", { class: "share" }, text);
@@ -190,15 +202,17 @@
     return {
       background, font, view: { stroke: "transparent" },
       axis: { ...text, domainColor: look.line, tickColor: look.line, gridColor: look.line, gridOpacity: 0.6, labelLimit: 150 },
-      legend: { ...text, labelLimit: 180 }, header: text,
+      axisQuantitative: { tickCount: 6 }, legend: { ...text, labelLimit: 180 }, header: text,
       title: { color: look.ink, subtitleColor: look.soft },
       text: { color: look.ink }, rule: { color: look.soft }, line: { color: look.category[0], strokeWidth: 2 },
       bar: { color: look.category[0] }, point: { color: look.category[0], filled: true, size: 45, opacity: 0.85 },
       area: { color: look.category[0] }, rect: { color: look.category[0] }, tick: { color: look.ink },
       circle: { color: look.category[0] }, errorband: { color: look.category[0] },
       range: { category: look.category, ordinal: look.ramp, ramp: look.ramp, heatmap: look.ramp, diverging: look.diverging },
-      style: { "ink": { color: look.ink, stroke: look.ink, fill: look.ink }, "soft": { color: look.soft },
-        "outlined": { stroke: look.paper, strokeWidth: 1.5 } },
+      // For marks that are not data, or lie on others.
+      style: { ink: { fill: look.ink }, soft: { stroke: look.soft }, "on-bar": { fill: look.paper },
+        "ink-dot": { fill: look.ink, stroke: look.paper, strokeWidth: 1.5, opacity: 1 },
+        "mean-dot": { fill: look.category[1], stroke: look.ink, strokeWidth: 1.5, opacity: 1 } },
     };
   }
 
