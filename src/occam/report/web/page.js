@@ -267,7 +267,7 @@
     const renderer = figure.rows.length > MANY_ROWS ? "canvas" : "svg";
     const width = Math.max(240, Math.floor(figure.plot.getBoundingClientRect().width));
     figure.view = viewOf(figure, figure.theme ?? page.dataset.theme, Math.min(width, 860), "transparent",
-      { renderer, container: figure.plot, hover: true, tooltip: showTip }).run();
+      { renderer, container: figure.canvas, hover: true, tooltip: showTip }).run();
   }
 
   function saveFigure(figure, kind) {
@@ -294,6 +294,8 @@
     const figure = figures[Number(holder.dataset.figure)];
     figure.holder = holder;
     figure.plot = holder.querySelector(".plot");
+    figure.canvas = element("div"); // Vega describes what it draws in; readers get our description
+    figure.plot.append(figure.canvas);
     figure.rows = [];
     if (figure.choose) figure.plot.before(choiceFor(figure));
     else figure.rows = rowsOf(tables[figure.table]);
