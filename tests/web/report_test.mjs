@@ -16,11 +16,13 @@ if (!driver || !browserPath) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "occam-web-"));
+const patience_ms = 240000; // for a page to open or to answer: machines that test are busy
 let browser;
 const faults = []; // what no page may do: requests, errors
 
 async function open(name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(patience_ms);
   await context.setOffline(true);
   const page = await context.newPage();
   const address = `file://${join(folder, name)}`;
@@ -33,7 +35,7 @@ async function open(name, options = {}) {
   });
   page.on("dialog", (dialog) => { faults.push(`${name}: a dialog`); dialog.dismiss(); });
   await page.goto(address);
-  await page.waitForSelector("html[data-ready]", { state: "attached", timeout: 60000 });
+  await page.waitForSelector("html[data-ready]", { state: "attached" });
   return page;
 }
 
@@ -70,8 +72,7 @@ async function saved(page, button) {
 
 const tests = {
   async "every report opens, draws all figures and fits its size"() {
-    for (const name of ["check-3/report.html", "check-6.html", "check-400.html", "compare-2.html", "compare-3.html",
-      "compare-400.html"]) {
+    for (const name of ["check-3/report.html", "check-6.html", "check-400.html", "compare-3.html", "compare-400.html"]) {
       const page = await open(name);
       await assertDrawn(page, name);
       const limit = name.includes("400") ? 5e6 : 1.5e6;
@@ -95,7 +96,8 @@ const tests = {
     await page.fill('[data-table="answers"] .filter', "s4999");
     assert.deepEqual(await column(page, "answers", 1), ["s4999"]);
     await page.fill('[data-table="answers"] .filter', "n>=119 range");
-    assert.deepEqual([...new Set(await column(page, "answers", 2))], ["119", "120"]);
+    assert.deepEqual([...new Set(await column(page, "answers", 2))], ["119"]);
+    assert.match(await page.textContent('[data-table="answers"] .count'), /^82 of 5,000 rows match$/);
     await page.fill('[data-table="answers"] .filter', "nobody");
     assert.match(await page.textContent('[data-table="answers"] .count'), /^0 of 5,000 rows match$/);
     assert.match(await page.textContent('[data-table="answers"] .table-note'), /first 5000 of 5200/);
@@ -124,8 +126,9 @@ const tests = {
   },
 
   async "text has contrast enough, in both themes"() {
+    const page = await open("check-3/report.html");
     for (const colorScheme of ["light", "dark"]) {
-      const page = await open("check-3/report.html", { colorScheme });
+      await page.emulateMedia({ colorScheme });
       const poor = await page.evaluate(() => {
         const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
         const light = (colour) => channels(colour).slice(0, 3).map((c) => c / 255)
@@ -145,9 +148,10 @@ const tests = {
             return [node.textContent.slice(0, 40), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
           }).filter(([, ratio]) => ratio < 4.5);
       });
+      assert.equal(await page.getAttribute("html", "data-theme"), colorScheme);
       assert.deepEqual(poor, [], colorScheme);
-      await page.context().close();
     }
+    await page.context().close();
   },
 
   async "figures and tables are saved"() {
@@ -184,7 +188,7 @@ const tests = {
   },
 
   async "a phone shows the page without scrolling sideways"() {
-    for (const name of ["check-3/report.html", "compare-3.html", "compare-400.html", "hostile.html"]) {
+    for (const name of ["compare-400.html", "hostile.html"]) {
       const page = await open(name, { viewport: { width: 360, height: 740 } });
       await assertDrawn(page, name);
       const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -223,7 +227,7 @@ try {
   execFileSync(process.argv[2], [folder], { stdio: "inherit" });
   browser = await driver.chromium.launch({ executablePath: browserPath, headless: true, args: ["--no-sandbox",
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync"] });
+    "--disable-sync"], timeout: patience_ms });
   for (const [name, test] of Object.entries(tests)) {
     const start = Date.now();
     try {
