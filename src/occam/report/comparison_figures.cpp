@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kEdge = 20;  // log Bayes factors beyond it are drawn at the edge
+constexpr double kEdge = 10;  // log Bayes factors beyond it are drawn at the edge
 
 json axis(const char* field, const char* type, const json& title) {
   return {{"field", field}, {"type", type}, {"title", title}};
@@ -30,16 +30,17 @@ json legend() {
 
 json probabilities_specification(const std::vector<std::string>& models, bool with_u) {
   const bool coloured = static_cast<std::int64_t>(models.size()) <= kColours;
-  json colour = axis(coloured ? "model" : "place", "nominal", nullptr);
+  json colour = axis(coloured ? "model" : "place", coloured ? "nominal" : "ordinal", nullptr);
   json domain = models;
   if (!coloured) {
     domain = kPlaceNames;
     domain.push_back(kOthers);
   }
   colour["scale"] = {{"domain", domain}};
+  if (!coloured) colour["scale"]["reverse"] = true;  // the most probable stands out
   colour["legend"] = legend();
-  json x =
-      axis("p", "quantitative", with_u ? "posterior probability p (diamond: u)" : "posterior probability p");
+  const char* title = with_u ? "posterior probability p (diamond: u)" : "posterior probability p";
+  json x = axis("p", "quantitative", title);
   x["stack"] = "zero";
   x["scale"] = {{"domain", {0, 1}}};
   json layers = json::array();
@@ -59,7 +60,7 @@ json probabilities_specification(const std::vector<std::string>& models, bool wi
   if (with_u) {
     layers.push_back({{"transform", {{{"filter", "datum.position == 0"}}}},
                       {"mark", {{"type", "point"}, {"shape", "diamond"}, {"size", 70}, {"style", "ink-dot"}}},
-                      {"encoding", {{"x", axis("u", "quantitative", nullptr)}}}});
+                      {"encoding", {{"x", axis("u", "quantitative", title)}}}});
   }
   return {{"height", {{"step", 24}}}, {"encoding", {{"y", by_data_set()}}}, {"layer", layers}};
 }
@@ -67,7 +68,8 @@ json probabilities_specification(const std::vector<std::string>& models, bool wi
 json models_specification() {
   json y = axis("model", "nominal", nullptr);
   y["sort"] = nullptr;
-  json x = axis("mean_p", "quantitative", "mean posterior probability");
+  const char* title = "mean posterior probability";  // layers share an axis only if they agree on its title
+  json x = axis("mean_p", "quantitative", title);
   x["scale"] = {{"domainMin", 0}};
   const json bars = {{"mark", {{"type", "bar"}, {"tooltip", true}}},
                      {"encoding",
@@ -76,7 +78,7 @@ json models_specification() {
                         {axis("model", "nominal", "model"), axis("mean_p", "quantitative", "mean p"),
                          axis("best", "quantitative", "best in")}}}}};
   const json prior = {{"mark", {{"type", "tick"}, {"thickness", 2}}},
-                      {"encoding", {{"x", axis("prior", "quantitative", nullptr)}}}};
+                      {"encoding", {{"x", axis("prior", "quantitative", title)}}}};
   return {{"height", {{"step", 24}}}, {"encoding", {{"y", y}}}, {"layer", {bars, prior}}};
 }
 
@@ -91,41 +93,39 @@ json factors_specification(const Table& table) {
     highest = std::min(kEdge, std::max(highest, std::ceil(log_bf)));
   }
   json bands = json::array();
+  json words = json::array();
   for (std::size_t i = lowest < 0 ? 0 : 1; i < kStrengths.size(); ++i) {
     bands.push_back({{"from", i == 0 ? lowest : kStrengthLimits[i - 1]},
                      {"to", i + 1 < kStrengths.size() ? kStrengthLimits[i] : highest},
-                     {"strength", kStrengths[i]},
-                     {"shade", i % 2 == 0 ? 0.1 : 0.03}});
+                     {"shade", i % 2 == 0 ? 0.07 : 0.02}});
+    words.push_back(kStrengths[i]);
   }
   const json scale = {{"domain", {lowest, highest}}, {"nice", false}};
-  json from = axis("from", "quantitative", nullptr);
-  from["scale"] = scale;
-  json middle = axis("middle", "quantitative", nullptr);
-  json x = axis("drawn", "quantitative", "ln Bayes factor of the best model against the runner-up");
-  x["scale"] = scale;
+  const char* title = "ln Bayes factor of the best model against the runner-up";
+  json from = axis("from", "quantitative", title);
+  json x = axis("drawn", "quantitative", title);
+  from["scale"] = x["scale"] = scale;
+  json colour = axis("strength", "ordinal", nullptr);
+  colour["scale"] = {{"domain", words}};
+  colour["legend"] = {{"orient", "top"}, {"title", nullptr}};
   const json edge = {{"calculate", fmt::format("max(-{0}, min({0}, datum.log_bf))", kEdge)}, {"as", "drawn"}};
-  return {{"height", {{"step", 20}}},
-          {"padding", {{"top", 20}, {"left", 5}, {"right", 5}, {"bottom", 5}}},
-          {"layer",
-           {{{"data", {{"values", bands}}},
-             {"mark", {{"type", "rect"}, {"style", "ink"}, {"stroke", nullptr}}},
-             {"encoding",
-              {{"x", from},
-               {"x2", {{"field", "to"}}},
-               {"opacity", {{"field", "shade"}, {"scale", nullptr}, {"type", "quantitative"}}}}}},
-            {{"data", {{"values", bands}}},
-             {"transform", {{{"calculate", "(datum.from + datum.to) / 2"}, {"as", "middle"}}}},
-             {"mark", {{"type", "text"}, {"baseline", "bottom"}, {"dy", -4}, {"fontSize", 11}}},
-             {"encoding", {{"x", middle}, {"y", {{"value", 0}}}, {"text", {{"field", "strength"}}}}}},
-            {{"transform", {edge, {{"filter", "isValid(datum.log_bf)"}}}},
-             {"mark", {{"type", "point"}, {"size", 70}}},
-             {"encoding",
-              {{"x", x},
-               {"y", by_data_set()},
-               {"tooltip",
-                {axis("dataset", "nominal", "data set"), axis("best", "nominal", "best"),
-                 axis("runner_up", "nominal", "runner-up"), axis("log_bf", "quantitative", "ln BF"),
-                 axis("strength", "nominal", "strength")}}}}}}}};
+  const json shades = {{"data", {{"values", bands}}},
+                       {"mark", {{"type", "rect"}, {"style", "ink"}}},
+                       {"encoding",
+                        {{"x", from},
+                         {"x2", {{"field", "to"}}},
+                         {"opacity", {{"field", "shade"}, {"scale", nullptr}, {"type", "quantitative"}}}}}};
+  const json dots = {{"transform", {edge, {{"filter", "isValid(datum.log_bf)"}}}},
+                     {"mark", {{"type", "point"}, {"size", 80}, {"opacity", 1}}},
+                     {"encoding",
+                      {{"x", x},
+                       {"y", by_data_set()},
+                       {"color", colour},
+                       {"tooltip",
+                        {axis("dataset", "nominal", "data set"), axis("best", "nominal", "best"),
+                         axis("runner_up", "nominal", "runner-up"), axis("log_bf", "quantitative", "ln BF"),
+                         axis("strength", "nominal", "strength")}}}}};
+  return {{"height", {{"step", 20}}}, {"layer", {shades, dots}}};
 }
 
 json strengths_specification() {

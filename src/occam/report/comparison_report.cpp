@@ -362,7 +362,7 @@ Finding ComparisonReport::bayes_factors() const {
         {"bayes-factors", "Evidence for the best model over the runner-up",
          "One dot per data set; the further right, the stronger the evidence. 3 means that the data are "
          "about twenty times "
-         "more probable under the best model. Values beyond 20 are drawn at the edge.",
+         "more probable under the best model. Values beyond 10 are drawn at the edge.",
          fmt::format("Dots of the log Bayes factors of {}, over bands named by strength.", data_sets(shown)),
          "bayes-factors", factors_specification(table)});
   } else {
