@@ -101,7 +101,7 @@ json factors_specification(const Table& table) {
     words.push_back(kStrengths[i]);
   }
   const json scale = {{"domain", {lowest, highest}}, {"nice", false}};
-  const char* title = "ln Bayes factor of the best model against the runner-up";
+  const char* title = "ln BF of the best model against the runner-up";
   json from = axis("from", "quantitative", title);
   json x = axis("drawn", "quantitative", title);
   from["scale"] = x["scale"] = scale;

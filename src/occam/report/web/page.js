@@ -199,13 +199,14 @@
       diverging: ["#f0b03f", "#b06a12", "#5c3c14", "#232b37", "#1d3f66", "#3f84bd", "#93c4f0"] },
   };
 
-  function configuration(look, background) {
+  function configuration(look, background, width) {
     const text = { labelColor: look.soft, titleColor: look.ink, labelFontSize: 11, titleFontSize: 12, titleFontWeight: 500 };
     const font = getComputedStyle(document.body).fontFamily;
     return {
       background, font, view: { stroke: "transparent" },
       axis: { ...text, domainColor: look.line, tickColor: look.line, gridColor: look.line, gridOpacity: 0.6, labelLimit: 150 },
-      axisQuantitative: { tickCount: 6 }, legend: { ...text, labelLimit: 180 }, header: text,
+      axisQuantitative: { tickCount: 6 }, header: text,
+      legend: { ...text, labelLimit: 180, ...(width < 480 ? { columns: 2 } : {}) },
       title: { color: look.ink, subtitleColor: look.soft },
       text: { color: look.ink }, rule: { color: look.soft }, line: { color: look.category[0], strokeWidth: 2 },
       bar: { color: look.category[0] }, point: { color: look.category[0], filled: true, size: 45, opacity: 0.85 },
@@ -260,7 +261,7 @@
     const specification = { ...figure.specification, data: { values: figure.rows },
       ...(single ? { autosize: { type: "fit-x", contains: "padding" } } : {}) };
     if (single && (specification.width === undefined || specification.width === "container")) specification.width = width;
-    const { spec } = compile(specification, { config: configuration(looks[theme], background), logger });
+    const { spec } = compile(specification, { config: configuration(looks[theme], background, width), logger });
     return new View(parse(spec, undefined, { ast: true }), { expr: expressionInterpreter, loader, logger, ...options });
   }
 
