@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
 #include "occam/core/error.hpp"
+#include "occam/report/comparison_report.hpp"
+#include "occam/report/report.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
@@ -21,7 +24,7 @@ constexpr std::int64_t kTableRows = 40;
 struct CompareVerb {
   std::string network, output;
   std::vector<std::string> data;
-  std::string by, model_prior;
+  std::string by, model_prior, report;
   bool parameters = false;
   bool summary = false;
   bool exact = false;
@@ -33,6 +36,7 @@ Fields fields(CompareVerb& o) {
       field("by", o.by, "csv columns that tell data sets apart, such as subject,session (default: dataset)"),
       field("model_prior", o.model_prior,
             "another model prior, such as a=0.2,b=0.8; models not named get zero"),
+      field("report", o.report, "also write the answers as a page to read, with figures (.html)"),
       field("parameters", o.parameters, "add rough point estimates of the best model's parameters"),
       field("summary", o.summary, "add the network's summary of each data set to the file of answers"),
       field("exact", o.exact, "hold the answers against the exact posterior, where the problem knows it")};
@@ -114,7 +118,16 @@ void report_scope(const std::vector<double>& p, const ScopeReference& scope, con
       std::count(found.begin(), found.end(), true), 100 * kFalseShare));
 }
 
+// Refuses a bad name before any work.
+void check_report_path(const std::string& path) {
+  if (path.empty()) return;
+  if (!path.ends_with(".html"))
+    throw Error(ErrorKind::usage, "--report {}: a report is written as .html", path);
+  require_writable(path);
+}
+
 void compare(CompareVerb& o, const Call& call) {
+  check_report_path(o.report);
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
   const NetworkFile& file = comparator.file();
@@ -142,6 +155,11 @@ void compare(CompareVerb& o, const Call& call) {
     out = std::make_unique<AtomicFile>(o.output);
     writer = make_answer_writer(o.output, out->sink(), file, columns.names());
   }
+  std::optional<ComparisonReport> report;
+  if (!o.report.empty()) {
+    const ModelPosterior empty = comparator.empty_posterior();
+    report.emplace(file, prior.empty() ? empty : empty.with_model_prior(prior));
+  }
   const auto progress = call.progress("data sets");
   std::int64_t done = 0;
   std::int64_t flagged = 0;
@@ -155,12 +173,8 @@ void compare(CompareVerb& o, const Call& call) {
     if (scope) extras.scope = judge_scope(*scope, comparator, data, outputs);
     extras.summary = std::move(outputs.summary);
     if (!prior.empty()) answers = answers.with_model_prior(prior);
-    for (std::int64_t b = 0; b < answers.size(); ++b) {
-      const auto at = static_cast<std::size_t>(b);
-      extras.verdicts.push_back(
-          verdict_on(answers, b, scope ? std::optional(extras.scope[at]) : std::nullopt, o.verdict));
-      if (scope) scope_p.push_back(extras.scope[at].p);
-    }
+    extras.verdicts = verdicts_on(answers, extras, o.verdict);
+    for (const ScopeAnswer& answer : extras.scope) scope_p.push_back(answer.p);
     for (std::int64_t b = 0; writer && b < answers.size(); ++b) writer->add(columns.row(answers, extras, b));
     if (!writer && done < kTableRows) {
       if (done == 0) Call::print(answer_header(answers, scope.has_value()));
@@ -175,6 +189,7 @@ void compare(CompareVerb& o, const Call& call) {
       }
     }
     if (exact) exact->add(ids, data, answers);
+    if (report) report->add(answers, extras);
     for (std::int64_t b = 0; b < answers.size(); ++b) flagged += answers.flag(b).empty() ? 0 : 1;
     done += answers.size();
     progress->update(done, 0, "");
@@ -186,6 +201,12 @@ void compare(CompareVerb& o, const Call& call) {
   for (const std::string& path : o.data) read_observed(path, options, add);
   if (writer) writer->end();
   if (out) out->commit();
+  if (report) {
+    write_file_atomic(o.report,
+                      report_html(report->report({{"command", call.command()},
+                                                  {"network", o.network},
+                                                  {"data", fmt::format("{}", fmt::join(o.data, ", "))}})));
+  }
   if (!writer && done > kTableRows) {
     Call::print(
         fmt::format("... and {} more data sets (write all of them with -o FILE.csv)\n", done - kTableRows));
@@ -217,6 +238,8 @@ void register_compare(Verbs& verbs) {
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")
+      .example("occam compare levy.occam rt.csv --by subject --report answers.html",
+               "the answers as a page to read and to pass on")
       .argument("NET", o->network, "the network file (.occam)")
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")

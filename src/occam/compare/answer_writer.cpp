@@ -79,6 +79,17 @@ class JsonAnswers final : public AnswerWriter {
 
 }  // namespace
 
+std::vector<DataSetVerdict> verdicts_on(const ModelPosterior& answers, const AnswerExtras& extras,
+                                        const VerdictOptions& options) {
+  std::vector<DataSetVerdict> verdicts;
+  for (std::int64_t b = 0; b < answers.size(); ++b) {
+    const auto scope =
+        extras.scope.empty() ? std::nullopt : std::optional(extras.scope[static_cast<std::size_t>(b)]);
+    verdicts.push_back(verdict_on(answers, b, scope, options));
+  }
+  return verdicts;
+}
+
 AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width)
     : names_({"dataset", "n", "best"}),
       ensemble_(file.members.size() > 1),

@@ -26,6 +26,10 @@ struct AnswerExtras {
   std::vector<DataSetVerdict> verdicts;  // (sets)
 };
 
+// A verdict on each data set, with what extras.scope says of it.
+std::vector<DataSetVerdict> verdicts_on(const ModelPosterior& answers, const AnswerExtras& extras,
+                                        const VerdictOptions& options);
+
 // Nothing stands for a missing value.
 using AnswerCell = std::variant<std::monostate, std::int64_t, double, std::string>;
 

@@ -21,6 +21,7 @@ class ModelPosterior {
   // `members`: log p of each member of an ensemble under the trained prior, (K, J), or empty.
   void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "",
            std::span<const double> members = {});
+  void remove_last();
 
   // The same data under another model prior; zero leaves a model out. Error(usage) unless it has J entries,
   // none negative, summing to one within 1e-6, and no weight on a model whose trained prior was zero.
@@ -37,6 +38,10 @@ class ModelPosterior {
   const std::string& flag(std::int64_t b) const { return flags_[static_cast<std::size_t>(b)]; }
 
   double log_alpha(std::int64_t b, std::int64_t j) const;
+  // What the members of an ensemble said, as in add().
+  std::span<const double> members(std::int64_t b) const {
+    return {members_.data() + b * K_ * J(), static_cast<std::size_t>(K_ * J())};
+  }
   std::vector<double> log_probabilities(std::int64_t b) const;  // (J), -inf where the model prior is zero
   std::vector<double> probabilities(std::int64_t b) const;      // (J)
   std::int64_t best(std::int64_t b) const;  // the most probable model, the first of equals
