@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "occam/check/network_problem.hpp"
 #include "occam/check/recovery.hpp"
 #include "occam/core/error.hpp"
 #include "occam/simulate/problem_file.hpp"
@@ -16,12 +17,16 @@ struct CheckVerb {
   std::string network;
   std::int64_t datasets = 2000;
   std::vector<std::int64_t> n;
+  std::string problem, table;
 };
 
 Fields fields(CheckVerb& o) {
   return {field("datasets", o.datasets, "fresh simulated data sets per row of the table").at_least(1),
           field("n", o.n, "sizes to check one by one, such as 5,20,100 (none: the problem's own sizes)")
-              .at_least(1)};
+              .at_least(1),
+          field("problem", o.problem,
+                "the problem file, where its simulators are your own and not beside the network file"),
+          field("table", o.table, "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating")};
 }
 
 std::string header(bool exact) {
@@ -40,11 +45,23 @@ std::string row(const std::string& n, const Recovery& r) {
   return text + "\n";
 }
 
+// A table that the network was trained from counts only where training set it aside.
+void check_on_table(CheckVerb& o, Comparator& comparator, ThreadPool& pool, ProgressSink& progress) {
+  const NetworkFile& file = comparator.file();
+  const Problem problem = read_problem(file.problem, file.problem_name);
+  const ReferenceTable table = ReferenceTable::read(o.table, problem);
+  const bool trained_from = file.record.value("table", "") == table.fingerprint();
+  if (trained_from) progress.say("the network was trained from this table: taking the tenth that was set aside");
+  Call::print(header(problem.has_exact_posterior()));
+  Call::print(row("all", measure_recovery(comparator, problem, table, trained_from, pool)));
+}
+
 void check(CheckVerb& o, const Call& call) {
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
-  const Problem problem = read_problem(comparator.file().problem, comparator.file().problem_name);
   const auto progress = call.progress("rows");
+  if (!o.table.empty()) return check_on_table(o, comparator, pool, *progress);
+  const Problem problem = network_problem(comparator.file(), o.network, o.problem);
   Call::print(header(problem.has_exact_posterior()));
   const auto rows = static_cast<std::int64_t>(o.n.size()) + 1;
   for (std::int64_t i = 0; i < rows; ++i) {

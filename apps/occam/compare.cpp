@@ -8,6 +8,7 @@
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
+#include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
@@ -21,6 +22,7 @@ struct CompareVerb {
   std::string network, output;
   std::vector<std::string> data;
   std::string by, model_prior;
+  std::string missing = "refuse";
   bool parameters = false;
   bool exact = false;
 };
@@ -28,6 +30,8 @@ struct CompareVerb {
 Fields fields(CompareVerb& o) {
   return {
       field("by", o.by, "csv columns that tell data sets apart, such as subject,session (default: dataset)"),
+      field("missing", o.missing, "csv rows with missing values: an error, or left out and counted")
+          .one_of({"refuse", "drop"}),
       field("model_prior", o.model_prior,
             "another model prior, such as a=0.2,b=0.8; models not named get zero"),
       field("parameters", o.parameters, "add rough point estimates of the best model's parameters"),
@@ -90,6 +94,16 @@ class ExactCheck {
   std::int64_t count_ = 0;
 };
 
+void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
+                    ProgressSink& progress) {
+  if (left_out.dropped_rows == 0) return;
+  progress.say(fmt::format("{}: left out {} rows with missing values{}", path, left_out.dropped_rows,
+                           file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
+  for (const std::string& id : left_out.lost_sets) {
+    progress.say(fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
+  }
+}
+
 void compare(CompareVerb& o, const Call& call) {
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
@@ -118,6 +132,7 @@ void compare(CompareVerb& o, const Call& call) {
   std::int64_t done = 0;
   std::int64_t flagged = 0;
   std::string estimates_text;
+  RangeCheck ranges(file);
   const auto add = [&](const std::vector<std::string>& ids, Ragged<const float> data) {
     ModelPosterior answers = comparator.empty_posterior();
     ParameterEstimates estimates;
@@ -136,6 +151,7 @@ void compare(CompareVerb& o, const Call& call) {
         estimates_text += '\n';
       }
     }
+    ranges.add(ids, data);
     if (exact) exact->add(ids, data, answers);
     for (std::int64_t b = 0; b < answers.size(); ++b) flagged += answers.flag(b).empty() ? 0 : 1;
     done += answers.size();
@@ -145,7 +161,9 @@ void compare(CompareVerb& o, const Call& call) {
   ObservedOptions options;
   options.columns = file.columns;
   options.by = split(o.by);
-  for (const std::string& path : o.data) read_observed(path, options, add);
+  options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  for (const std::string& path : o.data) report_missing(read_observed(path, options, add), file, path, *progress);
+  if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
   if (writer) writer->end();
   if (out) out->commit();
   if (!writer && done > kTableRows) {
@@ -156,6 +174,7 @@ void compare(CompareVerb& o, const Call& call) {
     Call::print("\nRough point estimates of the parameters of the most probable model:\n" + estimates_text);
   }
   if (exact) Call::print(exact->text());
+  for (const std::string& warning : ranges.warnings()) progress->say(warning);
   if (flagged > 0) {
     progress->say(
         fmt::format("{} of {} data sets have sizes outside the range trained on ({} to {}); do not trust "

@@ -1,4 +1,5 @@
 // occam train: simulate from all models of a problem and train one network that tells them apart.
+#include <cmath>
 #include <memory>
 #include <sstream>
 #include <unistd.h>
@@ -30,7 +31,7 @@ Fields run_fields(TrainVerb& o) {
   return {
       field("network", o.network,
             "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)"),
-      field("table", o.table, "train from this npz file of simulated data sets instead of simulating"),
+      field("table", o.table, "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
       field("log", o.log, "write one JSON object per validation to this file"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
@@ -67,6 +68,27 @@ std::function<void(const TrainEvent&)> log_to(std::shared_ptr<AtomicFile> file) 
   };
 }
 
+// A network learns the shares of the models in its table as their prior probabilities.
+std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const Problem& problem,
+                                                 ProgressSink& progress) {
+  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem));
+  std::vector<double> count(static_cast<std::size_t>(problem.J()), 0.0);
+  for (const std::int32_t model : table->all().models()) count[static_cast<std::size_t>(model)] += 1;
+  const auto K = static_cast<double>(table->size());
+  for (std::size_t j = 0; j < count.size(); ++j) {
+    const double p = problem.model_prior()[j];
+    if (count[j] == 0) {
+      throw Error(ErrorKind::bad_data, "{}: it holds no data set of model '{}'", path, problem.model_names()[j]);
+    }
+    if (std::abs(count[j] - K * p) <= 5 * std::sqrt(K * p * (1 - p))) continue;
+    progress.say(fmt::format("{}: {:.3g} % of the data sets are of model '{}', whose prior probability is {:.3g} %; "
+                             "answers and Bayes factors will be biased by that: make the shares equal to the model "
+                             "prior (prior_probability in the problem file)",
+                             path, 100 * count[j] / K, problem.model_names()[j], 100 * p));
+  }
+  return table;
+}
+
 void train(TrainVerb& o, const Call& call) {
   if (o.output.empty())
     throw Error(ErrorKind::usage, "train needs -o FILE: where the network goes (NAME.occam)");
@@ -85,7 +107,7 @@ void train(TrainVerb& o, const Call& call) {
   if (o.resume && access(run.checkpoint.c_str(), F_OK) != 0) {
     progress->say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
-  if (!o.table.empty()) run.table = std::make_shared<ReferenceTable>(ReferenceTable::read(o.table, problem));
+  if (!o.table.empty()) run.table = read_table(o.table, problem, *progress);
   std::shared_ptr<AtomicFile> log;
   if (!o.log.empty()) {
     log = std::make_shared<AtomicFile>(o.log);
@@ -120,6 +142,8 @@ void register_train(Verbs& verbs) {
           "the problem. Ctrl-C leaves a checkpoint that --resume continues.")
       .example("occam train beta-binomial -o coins.occam", "train with the problem's defaults")
       .example("occam train my_problem.toml -o my.occam --minutes 10", "train for about ten minutes")
+      .example("occam train my_problem.toml -o my.occam --table simulated.csv",
+               "train from data sets that another program simulated")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->train))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace occam {
 namespace {
@@ -22,57 +23,115 @@ double divergence(std::span<const double> log_exact, std::span<const double> log
   return sum;
 }
 
+// Sums over data sets, judged batch by batch.
+class Judge {
+ public:
+  Judge(Comparator& comparator, const Problem& problem, ThreadPool& pool)
+      : comparator_(comparator), problem_(problem), pool_(pool) {
+    if (problem.has_exact_posterior()) sum_.exact.emplace();
+  }
+
+  // Data sets `sets` of a batch.
+  void add(const Batch& batch, std::span<const std::int64_t> sets) {
+    for (const std::int64_t b : sets) {
+      const DataView data = batch[b];
+      data_.insert(data_.end(), data.values().begin(), data.values().end());
+      offsets_.push_back(offsets_.back() + data.n);
+      models_.push_back(batch.models()[static_cast<std::size_t>(b)]);
+      if (static_cast<std::int64_t>(models_.size()) == kChunk) judge();
+    }
+  }
+
+  Recovery result() {
+    judge();
+    Recovery result = sum_;
+    const auto K = static_cast<double>(result.data_sets);
+    result.accuracy /= K;
+    result.log_loss /= K;
+    if (result.exact) {
+      result.exact->accuracy /= K;
+      result.exact->log_loss /= K;
+      result.exact->kl /= K;
+      result.exact->kl_se = std::sqrt(std::max(0.0, squares_ / K - result.exact->kl * result.exact->kl) / K);
+    }
+    return result;
+  }
+
+ private:
+  void judge() {
+    const auto count = static_cast<std::int64_t>(models_.size());
+    if (count == 0) return;
+    const std::int64_t D = problem_.D();
+    ModelPosterior answers = comparator_.empty_posterior();
+    comparator_.compare(std::vector<std::string>(models_.size()),
+                        {{data_.data(), offsets_.back(), D, D}, offsets_.data(), count}, answers);
+    std::vector<std::vector<double>> exact(models_.size());
+    if (sum_.exact) {
+      pool_.for_each(count, [&](std::int64_t b, int) {
+        const DataView data{data_.data() + offsets_[b] * D, offsets_[b + 1] - offsets_[b], D};
+        exact[static_cast<std::size_t>(b)] = *problem_.exact_log_posterior(data);
+      });
+    }
+    for (std::int64_t b = 0; b < count; ++b) judge_one(b, answers, exact[static_cast<std::size_t>(b)]);
+    sum_.data_sets += count;
+    data_.clear();
+    offsets_.assign(1, 0);
+    models_.clear();
+  }
+
+  void judge_one(std::int64_t b, const ModelPosterior& answers, const std::vector<double>& log_exact) {
+    const std::int64_t truth = models_[static_cast<std::size_t>(b)];
+    sum_.accuracy += answers.best(b) == truth ? 1 : 0;
+    const std::vector<double> log_p = answers.log_probabilities(b);
+    sum_.log_loss -= log_p[static_cast<std::size_t>(truth)];
+    if (!sum_.exact) return;
+    sum_.exact->accuracy += largest(log_exact) == truth ? 1 : 0;
+    sum_.exact->log_loss -= log_exact[static_cast<std::size_t>(truth)];
+    const double kl = divergence(log_exact, log_p);
+    sum_.exact->kl += kl;
+    squares_ += kl * kl;
+  }
+
+  Comparator& comparator_;
+  const Problem& problem_;
+  ThreadPool& pool_;
+  Recovery sum_;
+  double squares_ = 0;
+  std::vector<float> data_;
+  std::vector<std::int64_t> offsets_ = {0};
+  std::vector<std::int32_t> models_;
+};
+
+std::vector<std::int64_t> numbers_below(std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 }  // namespace
 
 Recovery measure_recovery(Comparator& comparator, const Problem& problem, std::uint64_t seed,
                           std::int64_t data_sets, std::optional<std::int64_t> n, ThreadPool& pool) {
-  Recovery result;
-  result.data_sets = data_sets;
-  if (problem.has_exact_posterior()) result.exact.emplace();
   SimulatorOptions options;
   options.n = n;
   Simulator simulator(problem, seed, Purpose::test, options);
-  double squares = 0;
+  Judge judge(comparator, problem, pool);
   Batch batch;
   for (std::int64_t first = 0; first < data_sets; first += kChunk) {
     const std::int64_t count = std::min(kChunk, data_sets - first);
     simulator.simulate_range(first, count, pool, batch);
-    ModelPosterior answers = comparator.empty_posterior();
-    comparator.compare(std::vector<std::string>(static_cast<std::size_t>(count)),
-                       {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                        batch.offsets().data(),
-                        count},
-                       answers);
-    std::vector<std::vector<double>> exact(static_cast<std::size_t>(count));
-    if (result.exact) {
-      pool.for_each(count, [&](std::int64_t b, int) {
-        exact[static_cast<std::size_t>(b)] = *problem.exact_log_posterior(batch[b]);
-      });
-    }
-    for (std::int64_t b = 0; b < count; ++b) {
-      const std::int64_t truth = batch.models()[static_cast<std::size_t>(b)];
-      result.accuracy += answers.best(b) == truth ? 1 : 0;
-      const std::vector<double> log_p = answers.log_probabilities(b);
-      result.log_loss -= log_p[static_cast<std::size_t>(truth)];
-      if (!result.exact) continue;
-      const auto& log_exact = exact[static_cast<std::size_t>(b)];
-      result.exact->accuracy += largest(log_exact) == truth ? 1 : 0;
-      result.exact->log_loss -= log_exact[static_cast<std::size_t>(truth)];
-      const double kl = divergence(log_exact, log_p);
-      result.exact->kl += kl;
-      squares += kl * kl;
-    }
+    judge.add(batch, numbers_below(count));
   }
-  const auto K = static_cast<double>(data_sets);
-  result.accuracy /= K;
-  result.log_loss /= K;
-  if (result.exact) {
-    result.exact->accuracy /= K;
-    result.exact->log_loss /= K;
-    result.exact->kl /= K;
-    result.exact->kl_se = std::sqrt(std::max(0.0, squares / K - result.exact->kl * result.exact->kl) / K);
-  }
-  return result;
+  return judge.result();
+}
+
+Recovery measure_recovery(Comparator& comparator, const Problem& problem, const ReferenceTable& table,
+                          bool held_out_only, ThreadPool& pool) {
+  std::vector<std::int64_t> sets = numbers_below(table.size());
+  if (held_out_only) std::erase_if(sets, [](std::int64_t k) { return !ReferenceTable::held_out(k); });
+  Judge judge(comparator, problem, pool);
+  judge.add(table.all(), sets);
+  return judge.result();
 }
 
 }  // namespace occam

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "occam/compare/comparator.hpp"
+#include "occam/simulate/reference_table.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -27,5 +28,9 @@ struct Recovery {
 // On `data_sets` simulations of the test stream, all of size n or of the problem's own sizes.
 Recovery measure_recovery(Comparator& comparator, const Problem& problem, std::uint64_t seed,
                           std::int64_t data_sets, std::optional<std::int64_t> n, ThreadPool& pool);
+
+// On the data sets of a table: all, or only those that training set aside.
+Recovery measure_recovery(Comparator& comparator, const Problem& problem, const ReferenceTable& table,
+                          bool held_out_only, ThreadPool& pool);
 
 }  // namespace occam

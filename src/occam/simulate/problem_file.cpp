@@ -85,7 +85,9 @@ class ProblemReader {
     try {
       return work();
     } catch (const Error& error) {
-      fail_at(source, std::string(prefix) + error.what());
+      const bool missing = error.kind() == ErrorKind::no_input;
+      throw Error(missing ? ErrorKind::no_input : ErrorKind::bad_config, "{}: {}{}", position(source), prefix,
+                  error.what());
     }
   }
 
@@ -545,8 +547,7 @@ std::string problem_toml(const Problem& problem) {
   if (own != nullptr) text += layout_lines(*own);
   if (problem.one_n_per_batch()) text += "one_n_per_batch = true\n";
   if (one_family) text += fmt::format("family = {}\n", toml_string(models.front().family().name()));
-  text += '\n';
-  text += explanation(problem);
+  if (const std::string told = explanation(problem); !told.empty()) text += "\n" + told;
 
   // What all models agree on is written once.
   std::vector<bool> common(models.front().parameters().size(), false);
