@@ -1,6 +1,5 @@
 // Simulators in a C++ file: compiled once, by the user's compiler; mistakes shown as they are.
 #include <filesystem>
-#include <fstream>
 
 #include "own_support.hpp"
 
@@ -57,17 +56,23 @@ TEST_F(Compiled, MistakesAreShown) {
   fails(simulate_, 78, {"undefined reference to `simulate"});
   shell_.write("coin.cpp", "int x = 0;\n");
   fails(simulate_, 78, {"does not include <occam/simulator.h>"});
-  body("  out(0, 0) = p[\"theeta\"]; return true;");
-  fails(simulate_, 65, {"gives model '", "no parameter 'theeta'"});
-  body("  out(out.n(), 0) = 1; return true;");
-  fails(simulate_, 65, {"cell (3, 0) of a data set with 3 rows and 1 columns"});
-  body("  out(0, 0) = 1; return true;");
-  fails(simulate_, 65, {"column 'x' is nan in row 2 of 3 (theta = "});
-  body("  return true;");
-  fails(simulate_, 65, {"simulate() returned true, but no cell"});
-  body("  return false;");
-  fails(simulate_, 65, {"no usable data in 1000 draws"});
-  EXPECT_EQ(std::filesystem::exists(shell_.folder() / "a.csv"), false);
+  body(
+      "  switch (static_cast<int>(p[\"mistake\"])) {\n"
+      "    case 1: out(0, 0) = p[\"theeta\"]; return true;\n"
+      "    case 2: out(out.n(), 0) = 1; return true;\n"
+      "    case 3: out(0, 0) = 1; return true;\n"
+      "    case 4: return true;\n"
+      "    default: return false;\n"
+      "  }");
+  const std::pair<int, std::string> mistakes[] = {{1, "no parameter 'theeta'"},
+                                                  {2, "cell (3, 0) of a data set with 3 rows and 1 columns"},
+                                                  {3, "column 'x' is nan in row 2 of 3 (mistake = 3, theta = "},
+                                                  {4, "simulate() returned true, but no cell"},
+                                                  {5, "no usable data in 1000 draws"}};
+  for (const auto& [number, says] : mistakes) {
+    shell_.write("p.toml", coins("\"coin.cpp\"", "[parameters]\nmistake = " + std::to_string(number)));
+    fails(simulate_, 65, {says});
+  }
 }
 
 TEST_F(Compiled, AMissingCompilerOrFileIsTold) {
