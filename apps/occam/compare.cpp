@@ -97,7 +97,8 @@ class ExactCheck {
 void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
                     ProgressSink& progress) {
   if (left_out.dropped_rows == 0) return;
-  progress.say(fmt::format("{}: left out {} rows with missing values{}", path, left_out.dropped_rows,
+  progress.say(fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
+                           left_out.dropped_rows == 1 ? "" : "s",
                            file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
   for (const std::string& id : left_out.lost_sets) {
     progress.say(fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
