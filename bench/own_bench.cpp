@@ -1,6 +1,7 @@
-// What models of the user's own cost. A vectorised Python simulator of coin tosses, 64 data sets of 100 tosses per
-// request: the whole way there and back beside the time the Python function itself takes (`boundary` is the rest, as a
-// part of it). And the simplest decision model as a user's C++ file beside the same loop compiled into this program.
+// What models of the user's own cost. A vectorised Python simulator of coin tosses, 64 data sets of 100
+// tosses per request: the whole way there and back beside the time the Python function itself takes
+// (`boundary` is the rest, as a part of it). And the simplest decision model as a user's C++ file beside the
+// same loop compiled into this program.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -87,7 +88,8 @@ struct Requests {
   Requests(const Family& family, std::vector<double> theta, std::int64_t sets, std::int64_t n)
       : thetas(std::move(theta)), rows(static_cast<std::size_t>(sets * n) * family.columns().size()) {
     const std::size_t cells = static_cast<std::size_t>(n) * family.columns().size();
-    for (std::int64_t b = 0; b < sets; ++b) rngs.emplace_back(1, Purpose::simulate, static_cast<std::uint64_t>(b));
+    for (std::int64_t b = 0; b < sets; ++b)
+      rngs.emplace_back(1, Purpose::simulate, static_cast<std::uint64_t>(b));
     for (std::int64_t b = 0; b < sets; ++b) {
       const auto at = static_cast<std::size_t>(b);
       all.push_back({thetas, n, &rngs[at], std::span<float>(rows).subspan(at * cells, cells)});

@@ -26,7 +26,8 @@ Fields fields(CheckVerb& o) {
               .at_least(1),
           field("problem", o.problem,
                 "the problem file, where its simulators are your own and not beside the network file"),
-          field("table", o.table, "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating")};
+          field("table", o.table,
+                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating")};
 }
 
 std::string header(bool exact) {
@@ -51,7 +52,8 @@ void check_on_table(CheckVerb& o, Comparator& comparator, ThreadPool& pool, Prog
   const Problem problem = read_problem(file.problem, file.problem_name);
   const ReferenceTable table = ReferenceTable::read(o.table, problem);
   const bool trained_from = file.record.value("table", "") == table.fingerprint();
-  if (trained_from) progress.say("the network was trained from this table: taking the tenth that was set aside");
+  if (trained_from)
+    progress.say("the network was trained from this table: taking the tenth that was set aside");
   Call::print(header(problem.has_exact_posterior()));
   Call::print(row("all", measure_recovery(comparator, problem, table, trained_from, pool)));
 }

@@ -97,11 +97,13 @@ class ExactCheck {
 void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
                     ProgressSink& progress) {
   if (left_out.dropped_rows == 0) return;
-  progress.say(fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
-                           left_out.dropped_rows == 1 ? "" : "s",
-                           file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
+  progress.say(
+      fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
+                  left_out.dropped_rows == 1 ? "" : "s",
+                  file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
   for (const std::string& id : left_out.lost_sets) {
-    progress.say(fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
+    progress.say(
+        fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
   }
 }
 
@@ -163,7 +165,8 @@ void compare(CompareVerb& o, const Call& call) {
   options.columns = file.columns;
   options.by = split(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
-  for (const std::string& path : o.data) report_missing(read_observed(path, options, add), file, path, *progress);
+  for (const std::string& path : o.data)
+    report_missing(read_observed(path, options, add), file, path, *progress);
   if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
   if (writer) writer->end();
   if (out) out->commit();

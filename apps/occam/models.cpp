@@ -20,11 +20,12 @@ struct ModelsOptions {
 };
 
 Fields fields(ModelsOptions& options) {
-  return {field("json", options.json, "write the list as JSON"),
-          field("show", options.show, "write this problem as a problem file, to read or to edit"),
-          field("helper", options.helper,
-                "write the helper for simulators of your own in this language (simulators find it by themselves)")
-              .one_of({"python", "r", "cpp"})};
+  return {
+      field("json", options.json, "write the list as JSON"),
+      field("show", options.show, "write this problem as a problem file, to read or to edit"),
+      field("helper", options.helper,
+            "write the helper for simulators of your own in this language (simulators find it by themselves)")
+          .one_of({"python", "r", "cpp"})};
 }
 
 // "flat, fair", or the ends of a list too long to read.

@@ -31,7 +31,8 @@ Fields run_fields(TrainVerb& o) {
   return {
       field("network", o.network,
             "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)"),
-      field("table", o.table, "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
+      field("table", o.table,
+            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
       field("log", o.log, "write one JSON object per validation to this file"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
@@ -78,13 +79,15 @@ std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const 
   for (std::size_t j = 0; j < count.size(); ++j) {
     const double p = problem.model_prior()[j];
     if (count[j] == 0) {
-      throw Error(ErrorKind::bad_data, "{}: it holds no data set of model '{}'", path, problem.model_names()[j]);
+      throw Error(ErrorKind::bad_data, "{}: it holds no data set of model '{}'", path,
+                  problem.model_names()[j]);
     }
     if (std::abs(count[j] - K * p) <= 5 * std::sqrt(K * p * (1 - p))) continue;
-    progress.say(fmt::format("{}: {:.3g} % of the data sets are of model '{}', whose prior probability is {:.3g} %; "
-                             "answers and Bayes factors will be biased by that: make the shares equal to the model "
-                             "prior (prior_probability in the problem file)",
-                             path, 100 * count[j] / K, problem.model_names()[j], 100 * p));
+    progress.say(
+        fmt::format("{}: {:.3g} % of the data sets are of model '{}', whose prior probability is {:.3g} %; "
+                    "answers and Bayes factors will be biased by that: make the shares equal to the model "
+                    "prior (prior_probability in the problem file)",
+                    path, 100 * count[j] / K, problem.model_names()[j], 100 * p));
   }
   return table;
 }

@@ -64,11 +64,12 @@ TEST_F(Compiled, MistakesAreShown) {
       "    case 4: return true;\n"
       "    default: return false;\n"
       "  }");
-  const std::pair<int, std::string> mistakes[] = {{1, "no parameter 'theeta'"},
-                                                  {2, "cell (3, 0) of a data set with 3 rows and 1 columns"},
-                                                  {3, "column 'x' is nan in row 2 of 3 (mistake = 3, theta = "},
-                                                  {4, "simulate() returned true, but no cell"},
-                                                  {5, "no usable data in 1000 draws"}};
+  const std::pair<int, std::string> mistakes[] = {
+      {1, "no parameter 'theeta'"},
+      {2, "cell (3, 0) of a data set with 3 rows and 1 columns"},
+      {3, "column 'x' is nan in row 2 of 3 (mistake = 3, theta = "},
+      {4, "simulate() returned true, but no cell"},
+      {5, "no usable data in 1000 draws"}};
   for (const auto& [number, says] : mistakes) {
     shell_.write("p.toml", coins("\"coin.cpp\"", "[parameters]\nmistake = " + std::to_string(number)));
     fails(simulate_, 65, {says});

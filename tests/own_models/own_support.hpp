@@ -1,5 +1,5 @@
-// For tests of simulators of the user's own: a folder with a problem file and its simulators, a cache of its own,
-// and a Python that has NumPy.
+// For tests of simulators of the user's own: a folder with a problem file and its simulators, a cache of its
+// own, and a Python that has NumPy.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace occam::testing {
 
-// Of the Pythons there are, the first with NumPy: how to begin a PATH so that it is the one found; nothing where
-// there is none.
+// Of the Pythons there are, the first with NumPy: how to begin a PATH so that it is the one found; nothing
+// where there is none.
 inline const std::optional<std::string>& numpy_path() {
   static const std::optional<std::string> path = []() -> std::optional<std::string> {
     if (std::system("python3 -c 'import numpy' 2>/dev/null") == 0) return "";
@@ -34,8 +34,8 @@ inline bool has_r() {
 
 // Two coins, `flat` and `fair`, with data from `simulator` (as in a problem file, quotes included).
 inline std::string coins(const std::string& simulator, const std::string& more = "") {
-  return "name = \"coins\"\nn = \"uniform(1, 100)\"\ncolumns = [\"x\"]\nsimulator = " + simulator + "\n" + more +
-         "\n[model.flat]\ntheta = \"beta(1, 1)\"\n\n[model.fair]\ntheta = \"beta(30, 30)\"\n";
+  return "name = \"coins\"\nn = \"uniform(1, 100)\"\ncolumns = [\"x\"]\nsimulator = " + simulator + "\n" +
+         more + "\n[model.flat]\ntheta = \"beta(1, 1)\"\n\n[model.fair]\ntheta = \"beta(30, 30)\"\n";
 }
 
 inline const std::string kPythonCoin =

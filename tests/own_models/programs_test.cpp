@@ -1,5 +1,5 @@
-// Simulator programs: what they may say, and everything that can go wrong with them. Most are a line of shell, so
-// that the failure is plain to see.
+// Simulator programs: what they may say, and everything that can go wrong with them. Most are a line of
+// shell, so that the failure is plain to see.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,8 @@ class Programs : public OwnModels {
   }
   const std::string simulate_ = "occam simulate p.toml --datasets 2 --n 2 --model flat --quiet -o a.csv";
 
-  void script_fails(const std::string& text, const std::vector<std::string>& parts, const std::string& more = "") {
+  void script_fails(const std::string& text, const std::vector<std::string>& parts,
+                    const std::string& more = "") {
     script(text, more);
     fails(simulate_, 65, parts);
     EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "a.csv"));
@@ -60,7 +61,8 @@ TEST_F(Programs, ACrashIsToldWithItsLastWords) {
 
 TEST_F(Programs, AHangingWorkerIsEndedWithAllItStarted) {
   script_fails("read line; sleep 1000 & echo $! > started; echo waiting >&2; wait",
-               {"it gave no answer within 0.3 s (simulator_timeout_s)", "\n  waiting\n"}, "simulator_timeout_s = 0.3");
+               {"it gave no answer within 0.3 s (simulator_timeout_s)", "\n  waiting\n"},
+               "simulator_timeout_s = 0.3");
   std::string id = shell_.read("started");
   id.erase(id.find('\n'));
   EXPECT_FALSE(runs(id)) << id;
@@ -72,7 +74,8 @@ TEST_F(Programs, WrongAnswersAreTold) {
   script_fails("read line; printf '1\\n0\\n1\\n1\\n1\\n'; cat", {"more than the 4 rows asked for"});
   script_fails("read line; printf '1\\n0\\n1\\n'; exit 0", {"it ended (exit code 0)"});
   script_fails("read line; printf '1\\n'; exec >&-; sleep 1000", {"it ended"});
-  script_fails("read line; printf '\\223NUMPY\\002\\000\\377\\377\\377\\177'; cat", {"claims 2147483659 bytes"});
+  script_fails("read line; printf '\\223NUMPY\\002\\000\\377\\377\\377\\177'; cat",
+               {"claims 2147483659 bytes"});
   script_fails("read line; head -c 100000 /dev/zero; cat", {"a line of more than"});
   script_fails("read line; echo 'error: theta is odd'; cat", {"it says: theta is odd"});
   script_fails("read line; printf '1\\nnan\\n1\\n1\\n'; cat", {"column 'x' is nan in row 2 of 2 (theta = "});
@@ -101,7 +104,8 @@ TEST_F(Programs, AWorkerThatEndsAfterSomeAnswersIsTold) {
 TEST_F(Programs, AFloodOnStandardErrorBlocksNothing) {
   script("while read line; do head -c 3000000 /dev/zero | tr '\\0' 'e' >&2; printf '1\\n0\\n1\\n1\\n'; done");
   must(simulate_ + " && rm a.csv");
-  script_fails("read line; for i in $(seq 1 20000); do echo line $i; done >&2; exit 1", {"\n  ...\n", "\n  line 20000\n"});
+  script_fails("read line; for i in $(seq 1 20000); do echo line $i; done >&2; exit 1",
+               {"\n  ...\n", "\n  line 20000\n"});
 }
 
 TEST_F(Programs, DrawsWithoutUsableDataAreDrawnAgainAndCounted) {
@@ -154,7 +158,8 @@ TEST_F(Programs, PythonMistakesShowTheirTraceback) {
   shell_.write("p.toml", coins("\"coin.py\""));
   shell_.write("coin.py", "from occam_simulator import serve\nserve({'flat': lambda theta, n, rng: [1]})\n");
   fails(simulate_, 65, {"ValueError: model 'flat' returned an array of shape (1,), expected (2, 1)"});
-  fails("occam simulate p.toml --datasets 9 --model fair -o a.csv", 65, {"serve() has no function for model 'fair'"});
+  fails("occam simulate p.toml --datasets 9 --model fair -o a.csv", 65,
+        {"serve() has no function for model 'fair'"});
   shell_.write("coin.py", "from occam_simulator import serve\nserve({'flat': lambda thetta, n, rng: [1]})\n");
   fails(simulate_, 65, {"unexpected keyword argument 'theta'", "Traceback"});
 }

@@ -1,11 +1,11 @@
-// The random numbers of occam/simulator.h, the header for models of the user's own: means and variances of every
-// distribution within 5 standard errors (a false alarm in 1.7 million for each of about 60 figures).
-#include "occam/simulate/own/simulator.h"
-
+// The random numbers of occam/simulator.h, the header for models of the user's own: means and variances of
+// every distribution within 5 standard errors (a false alarm in 1.7 million for each of about 60 figures).
 #include <cmath>
 #include <functional>
 
 #include <gtest/gtest.h>
+
+#include "occam/simulate/own/simulator.h"
 
 // What the header expects of its user; not called here.
 bool simulate(const occam::Parameters&, occam::Random&, occam::Rows&) {
@@ -17,7 +17,8 @@ namespace {
 constexpr int kDraws = 200000;
 
 // Mean and variance of `draw` against those of the distribution; the fourth central moment is estimated.
-void expect_moments(const char* what, double mean, double variance, const std::function<double(occam::Random&)>& draw) {
+void expect_moments(const char* what, double mean, double variance,
+                    const std::function<double(occam::Random&)>& draw) {
   occam::Random rng(11, 12);
   double sum = 0, squares = 0, fourth = 0;
   for (int i = 0; i < kDraws; ++i) {
@@ -47,7 +48,8 @@ TEST(OwnRandom, MomentsOfEveryDistribution) {
   for (const double p : {0.02, 0.5, 0.97}) {
     for (const std::int64_t n : {1, 12, 17, 1000, 1000000}) {
       const auto mean = p * static_cast<double>(n);
-      expect_moments("binomial", mean, mean * (1 - p), [=](Random& r) { return static_cast<double>(r.binomial(n, p)); });
+      expect_moments("binomial", mean, mean * (1 - p),
+                     [=](Random& r) { return static_cast<double>(r.binomial(n, p)); });
     }
   }
   for (const double mean : {0.0, 0.5, 9.0, 17.0, 300.0, 1e6}) {

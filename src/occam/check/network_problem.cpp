@@ -17,15 +17,17 @@ bool has_own_simulator(const Problem& problem) {
 
 Problem same_as_trained(Problem problem, const NetworkFile& file, const std::string& where) {
   if (problem.fingerprint() == file.fingerprint) return problem;
-  throw Error(ErrorKind::bad_config,
-              "{}: this is not what the network was trained with: the problem or a simulator has changed since "
-              "(fingerprint {}, the network has {}); train again, or take the files of then",
-              where, problem.fingerprint(), file.fingerprint);
+  throw Error(
+      ErrorKind::bad_config,
+      "{}: this is not what the network was trained with: the problem or a simulator has changed since "
+      "(fingerprint {}, the network has {}); train again, or take the files of then",
+      where, problem.fingerprint(), file.fingerprint);
 }
 
 }  // namespace
 
-Problem network_problem(const NetworkFile& file, const std::string& network_path, const std::string& problem_path) {
+Problem network_problem(const NetworkFile& file, const std::string& network_path,
+                        const std::string& problem_path) {
   if (!problem_path.empty()) return same_as_trained(load_problem(problem_path), file, problem_path);
   Problem detached = read_problem(file.problem, file.problem_name);
   if (!has_own_simulator(detached)) return detached;
@@ -38,10 +40,11 @@ Problem network_problem(const NetworkFile& file, const std::string& network_path
       missing = error.what();
     }
   }
-  throw Error(ErrorKind::no_input,
-              "the simulators of '{}' are needed, and are neither beside the network file nor here ({}); name the "
-              "problem file with --problem FILE.toml",
-              file.problem_name, missing);
+  throw Error(
+      ErrorKind::no_input,
+      "the simulators of '{}' are needed, and are neither beside the network file nor here ({}); name the "
+      "problem file with --problem FILE.toml",
+      file.problem_name, missing);
 }
 
 }  // namespace occam

@@ -205,8 +205,9 @@ void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 
 void require_finite(const std::vector<float>& values, const std::string& name, MissingRows missing) {
   const bool nan_allowed = missing == MissingRows::drop;
-  const auto bad = std::find_if(values.begin(), values.end(),
-                                [&](float x) { return !std::isfinite(x) && !(nan_allowed && std::isnan(x)); });
+  const auto bad = std::find_if(values.begin(), values.end(), [&](float x) {
+    return !std::isfinite(x) && !(nan_allowed && std::isnan(x));
+  });
   if (bad != values.end()) {
     throw Error(ErrorKind::bad_data, "{}: element {} is {}; observations must be finite numbers", name,
                 bad - values.begin(), *bad);
@@ -267,7 +268,8 @@ void read_npz(const std::string& path, std::int64_t D, MissingRows missing, Chun
 
 }  // namespace
 
-ObservedSummary read_observed(const std::string& path, const ObservedOptions& options, const ObservedSink& sink) {
+ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
+                              const ObservedSink& sink) {
   Chunk chunk(options, sink);
   const auto D = static_cast<std::int64_t>(options.columns.size());
   const bool numpy = path.ends_with(".npy") || path.ends_with(".npz");

@@ -33,8 +33,10 @@ using ObservedSink = std::function<void(const std::vector<std::string>& ids, Rag
 
 // Calls the sink for all data sets of `path` ("-": csv on standard input). Error(no_input) for a missing
 // file; Error(bad_data), with file, line and column where there are any, for missing columns, cells that are
-// not numbers, missing values (unless rows with such are dropped), files without data, arrays of another shape.
-// Data sets are those whose values in all columns `by` agree; their ids are these values, joined by '/'.
-ObservedSummary read_observed(const std::string& path, const ObservedOptions& options, const ObservedSink& sink);
+// not numbers, missing values (unless rows with such are dropped), files without data, arrays of another
+// shape. Data sets are those whose values in all columns `by` agree; their ids are these values, joined by
+// '/'.
+ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
+                              const ObservedSink& sink);
 
 }  // namespace occam

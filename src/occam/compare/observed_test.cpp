@@ -63,7 +63,7 @@ TEST_F(Observed, RowsWithMissingValuesAreLeftOutOnRequest) {
   const auto summary = [&](const std::string& path) {
     return read_observed(path, options, [](const auto&, Ragged<const float>) {});
   };
-  for (const char* order : {"dataset,x,y\ns,1,2\ns,NA,4\ns,5,6\nt,,8\nt,9,\nu,1,1\n",       // together
+  for (const char* order : {"dataset,x,y\ns,1,2\ns,NA,4\ns,5,6\nt,,8\nt,9,\nu,1,1\n",        // together
                             "dataset,x,y\ns,1,2\nt,,8\ns,NA,4\nu,1,1\nt,9,NaN\ns,5,6\n"}) {  // scattered
     const auto path = file("a.csv", order);
     EXPECT_EQ(read(path, options), (Sets{{"s", {1, 2, 5, 6}}, {"u", {1, 1}}}));
@@ -86,7 +86,9 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   const std::vector<std::int64_t> offsets = {0, 2, 4};
   check.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
   ASSERT_EQ(check.warnings().size(), 1u);
-  EXPECT_EQ(check.warnings()[0].find("column 'rt': 2 of 4 values lie outside what the network was trained on (0.2 to 8,"), 0u)
+  EXPECT_EQ(check.warnings()[0].find(
+                "column 'rt': 2 of 4 values lie outside what the network was trained on (0.2 to 8,"),
+            0u)
       << check.warnings()[0];
   EXPECT_NE(check.warnings()[0].find("the furthest is 640 in data set 'anna'"), std::string::npos);
   network.ranges.clear();  // a file of before

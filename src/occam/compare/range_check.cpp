@@ -33,11 +33,12 @@ std::vector<std::string> RangeCheck::warnings() const {
   std::vector<std::string> messages;
   for (const Column& column : columns_) {
     if (column.outside == 0) continue;
-    messages.push_back(fmt::format(
-        "column '{}': {} of {} values lie outside what the network was trained on ({:.6g} to {:.6g}, 99.8 % of it between "
-        "{:.6g} and {:.6g}); the furthest is {:.6g} in data set '{}'. Are unit and coding right?",
-        column.name, column.outside, column.values, column.range.smallest, column.range.largest, column.range.low,
-        column.range.high, column.furthest, column.where));
+    messages.push_back(
+        fmt::format("column '{}': {} of {} values lie outside what the network was trained on ({:.6g} to "
+                    "{:.6g}, 99.8 % of it between "
+                    "{:.6g} and {:.6g}); the furthest is {:.6g} in data set '{}'. Are unit and coding right?",
+                    column.name, column.outside, column.values, column.range.smallest, column.range.largest,
+                    column.range.low, column.range.high, column.furthest, column.where));
   }
   return messages;
 }

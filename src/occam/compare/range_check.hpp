@@ -15,7 +15,8 @@ class RangeCheck {
   explicit RangeCheck(const NetworkFile& file);
 
   void add(const std::vector<std::string>& ids, Ragged<const float> data);
-  // One message for each column with values outside: the column, how many, the furthest value and where, the range.
+  // One message for each column with values outside: the column, how many, the furthest value and where, the
+  // range.
   std::vector<std::string> warnings() const;
 
  private:

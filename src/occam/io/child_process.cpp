@@ -148,9 +148,9 @@ bool is_program(const std::string& path) {
 std::string find_program(const std::string& name, const std::string& folder) {
   if (name.empty()) return "";
   if (name.find('/') != std::string::npos) {
-    const std::string path =
-        name[0] == '/' || folder.empty() ? std::filesystem::absolute(name).string()
-                                         : (std::filesystem::absolute(folder) / name).string();
+    const std::string path = name[0] == '/' || folder.empty()
+                                 ? std::filesystem::absolute(name).string()
+                                 : (std::filesystem::absolute(folder) / name).string();
     return is_program(path) ? path : "";
   }
   const char* variable = std::getenv("PATH");

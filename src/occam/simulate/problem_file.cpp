@@ -23,9 +23,10 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kProblemKeys = {
-    "name",    "description", "n",         "one_n_per_batch",     "family", "parameters", "settings", "model",
-    "columns", "ordered",     "simulator", "simulator_timeout_s", "network", "train"};
+const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
+                                               "family",  "parameters",  "settings",  "model",
+                                               "columns", "ordered",     "simulator", "simulator_timeout_s",
+                                               "network", "train"};
 const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
                                              "simulator_timeout_s"};
 // Names that a simulator gets beside its parameters, and columns of files beside the data.
@@ -126,7 +127,9 @@ class ProblemReader {
                                        [](const Model& model) { return model.family().simulates(); });
     if (!simulates) {
       if (const toml::node* given = root_.get("n")) {
-        fail(*given, "n has no meaning here: no model has a family or a simulator, so the sizes are those of the table");
+        fail(*given,
+             "n has no meaning here: no model has a family or a simulator, so the sizes are those of the "
+             "table");
       }
       return std::nullopt;
     }
@@ -149,12 +152,15 @@ class ProblemReader {
           add_column(*key, std::string(key->str()), text_of(*value, fmt::format("columns.{}", key->str())));
         }
       } else {
-        fail(*node, "columns: expected a list of names, such as [\"choice\", \"rt\"], or a table of name = \"description\"");
+        fail(*node,
+             "columns: expected a list of names, such as [\"choice\", \"rt\"], or a table of name = "
+             "\"description\"");
       }
       if (columns_.empty()) fail(*node, "columns: at least one is needed");
     }
     if (const toml::node* node = root_.get("ordered")) {
-      if (!node->is_boolean()) fail(*node, "ordered: expected true (a series) or false (observations in any order)");
+      if (!node->is_boolean())
+        fail(*node, "ordered: expected true (a series) or false (observations in any order)");
       ordered_ = node->as_boolean()->get();
     }
   }
@@ -164,7 +170,10 @@ class ProblemReader {
     const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
     if (name.empty() || !plain) fail(node, "columns: a name is empty or holds control characters");
     if (is_one_of(name, kTakenColumns)) {
-      fail(node, fmt::format("columns: '{}' is taken: files of simulations have a column of that name beside the data", name));
+      fail(node,
+           fmt::format(
+               "columns: '{}' is taken: files of simulations have a column of that name beside the data",
+               name));
     }
     for (const Column& column : columns_) {
       if (column.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
@@ -299,20 +308,27 @@ class ProblemReader {
   // Whether a model is of the user's own: it says so itself, or the top of the file says so for all.
   bool is_own(const toml::table& table, const toml::key& key) const {
     if (table.contains("simulator") && table.contains("family")) {
-      fail(*table.get("simulator"), fmt::format("model '{}' has both a family and a simulator: expected one of them", key.str()));
+      fail(*table.get("simulator"),
+           fmt::format("model '{}' has both a family and a simulator: expected one of them", key.str()));
     }
     if (table.contains("simulator")) return true;
     if (table.contains("family")) return false;
     if (root_.contains("simulator") && root_.contains("family")) {
-      fail(key, fmt::format("model '{}' names neither, and the top of the file has both a family and a simulator", key.str()));
+      fail(key,
+           fmt::format("model '{}' names neither, and the top of the file has both a family and a simulator",
+                       key.str()));
     }
     return !root_.contains("family") && (root_.contains("simulator") || root_.contains("columns"));
   }
 
   std::shared_ptr<const Family> own_family(const toml::table& table, const toml::key& key) {
     if (columns_.empty()) {
-      fail(key, fmt::format("model '{}' has a simulator of your own, but the file does not say what it simulates: expected "
-                            "columns = [\"NAME\", ...] at the top", key.str()));
+      fail(
+          key,
+          fmt::format(
+              "model '{}' has a simulator of your own, but the file does not say what it simulates: expected "
+              "columns = [\"NAME\", ...] at the top",
+              key.str()));
     }
     OwnModel own;
     own.name = key.str();
@@ -329,12 +345,14 @@ class ProblemReader {
       if (!is_one_of(name->str(), kModelKeys)) add_parameter(own, *name, *node);
     }
     if (const toml::node* node = table.get("settings")) {
-      fail(*node, "settings belong to built-in families; a constant of your own simulator is a parameter with a number");
+      fail(*node,
+           "settings belong to built-in families; a constant of your own simulator is a parameter with a "
+           "number");
     }
     const toml::node* node = table.contains("simulator") ? table.get("simulator") : root_.get("simulator");
     if (node != nullptr) own.simulator = to_json(*node);
-    const toml::node* timeout =
-        table.contains("simulator_timeout_s") ? table.get("simulator_timeout_s") : root_.get("simulator_timeout_s");
+    const toml::node* timeout = table.contains("simulator_timeout_s") ? table.get("simulator_timeout_s")
+                                                                      : root_.get("simulator_timeout_s");
     if (timeout != nullptr) {
       own.timeout_s = timeout->value<double>().value_or(0.0);
       if (!(own.timeout_s > 0.0 && own.timeout_s <= 1e6)) {
@@ -351,8 +369,10 @@ class ProblemReader {
     const std::string meant = nearest_name(name, kModelKeys);
     if (!meant.empty()) fail(key, fmt::format("unknown key '{}' (did you mean '{}'?)", name, meant));
     if (!is_identifier(name) || is_one_of(name, kTakenParameters)) {
-      fail(key, fmt::format("'{}' cannot be the name of a parameter: expected letters, digits and '_', not beginning "
-                            "with a digit, and none of {}", name, fmt::join(kTakenParameters, ", ")));
+      fail(key, fmt::format(
+                    "'{}' cannot be the name of a parameter: expected letters, digits and '_', not beginning "
+                    "with a digit, and none of {}",
+                    name, fmt::join(kTakenParameters, ", ")));
     }
     Parameter parameter{name, "a parameter of your own"};
     parameter.prior = prior_of(node, name);
@@ -365,9 +385,10 @@ class ProblemReader {
     if (node == nullptr) node = root_.get("family");
     if (node == nullptr) {
       fail(key,
-           fmt::format("model '{}' has no family: expected family = \"NAME\" here or at the top of the file, or a "
-                       "simulator of your own",
-                       key.str()));
+           fmt::format(
+               "model '{}' has no family: expected family = \"NAME\" here or at the top of the file, or a "
+               "simulator of your own",
+               key.str()));
     }
     const std::string name = text_of(*node, "family");
     std::shared_ptr<Family> made =
@@ -470,11 +491,13 @@ std::string layout_lines(const OwnFamily& own) {
   std::string described;
   for (const Column& column : own.model().columns) {
     columns.push_back(column.name);
-    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name), toml_string(column.description));
+    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
+                             toml_string(column.description));
   }
   const bool plain = std::all_of(own.model().columns.begin(), own.model().columns.end(),
                                  [](const Column& column) { return column.description == column.name; });
-  std::string text = plain ? fmt::format("columns = {}\n", toml_value(columns)) : fmt::format("columns = {{ {} }}\n", described);
+  std::string text = plain ? fmt::format("columns = {}\n", toml_value(columns))
+                           : fmt::format("columns = {{ {} }}\n", described);
   if (own.model().ordered) text += "ordered = true\n";
   return text;
 }
@@ -482,7 +505,8 @@ std::string layout_lines(const OwnFamily& own) {
 std::string simulator_lines(const OwnModel& own) {
   std::string text;
   if (!own.simulator.is_null()) text += fmt::format("simulator = {}\n", toml_value(own.simulator));
-  if (own.timeout_s != OwnModel().timeout_s) text += fmt::format("simulator_timeout_s = {}\n", toml_number(own.timeout_s));
+  if (own.timeout_s != OwnModel().timeout_s)
+    text += fmt::format("simulator_timeout_s = {}\n", toml_number(own.timeout_s));
   return text;
 }
 

@@ -22,8 +22,9 @@ namespace occam {
 Problem load_problem(std::string_view name_or_path);
 
 // Reads a problem from the text of a file; `path` is for messages. Every error is Error(bad_config) and opens
-// with path:line:column. Simulators of the user's own are looked for in `folder`, and it is Error(no_input) when
-// one is missing; without a folder the problem is read all the same, but those models cannot be simulated.
+// with path:line:column. Simulators of the user's own are looked for in `folder`, and it is Error(no_input)
+// when one is missing; without a folder the problem is read all the same, but those models cannot be
+// simulated.
 Problem read_problem(std::string_view toml, const std::string& path, const std::string& folder = "");
 
 // The folder of a file, from the root of the file system.

@@ -25,13 +25,14 @@ namespace {
 void check_meta(const NpzReader& file, const std::string& path, const Problem& problem) {
   if (!file.has("meta")) return;
   const NdArray array = file.read("meta");
-  const auto meta = nlohmann::json::parse(reinterpret_cast<const char*>(array.bytes.data()),
-                                          reinterpret_cast<const char*>(array.bytes.data()) + array.bytes.size(),
-                                          nullptr, false);
+  const auto meta = nlohmann::json::parse(
+      reinterpret_cast<const char*>(array.bytes.data()),
+      reinterpret_cast<const char*>(array.bytes.data()) + array.bytes.size(), nullptr, false);
   if (!meta.is_object() || !meta.contains("models")) return;
   if (meta["models"] != nlohmann::json(problem.model_names())) {
-    refuse(path, fmt::format("it holds simulations of the models {}, problem '{}' has {}", meta["models"].dump(),
-                             problem.name(), nlohmann::json(problem.model_names()).dump()));
+    refuse(path,
+           fmt::format("it holds simulations of the models {}, problem '{}' has {}", meta["models"].dump(),
+                       problem.name(), nlohmann::json(problem.model_names()).dump()));
   }
 }
 
@@ -67,8 +68,8 @@ void read_npz_table(const std::string& path, const Problem& problem, Batch& all)
   if (file.has("parameters")) {
     const NdArray array = file.read("parameters");
     if (array.shape != Shape{static_cast<std::int64_t>(n.size()), problem.P()}) {
-      refuse(path, fmt::format("'parameters' has shape {}, expected ({}, {})", shape_text(array.shape), n.size(),
-                               problem.P()));
+      refuse(path, fmt::format("'parameters' has shape {}, expected ({}, {})", shape_text(array.shape),
+                               n.size(), problem.P()));
     }
     parameters = array.as_double();
   }
@@ -95,7 +96,8 @@ class CsvTableReader {
         model_(reader_.column_index("model")) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
     for (const std::string& name : problem.parameter_names()) {
-      parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name)) : std::nullopt);
+      parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name))
+                                                     : std::nullopt);
     }
   }
 
@@ -122,7 +124,8 @@ class CsvTableReader {
   void begin() {
     present_ = reader_.text(dataset_);
     if (!seen_.insert(present_).second) {
-      refuse_here(fmt::format("data set '{}' begins again; the rows of a data set must stand together", present_));
+      refuse_here(
+          fmt::format("data set '{}' begins again; the rows of a data set must stand together", present_));
     }
     const auto& names = problem_.model_names();
     const auto found = std::find(names.begin(), names.end(), reader_.text(model_));

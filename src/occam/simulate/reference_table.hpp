@@ -1,4 +1,5 @@
-// A reference table: data sets simulated before, by `occam simulate` or by another program, as npz, csv or tsv.
+// A reference table: data sets simulated before, by `occam simulate` or by another program, as npz, csv or
+// tsv.
 //   npz   data (sum N, D), n (K), model (K) as indices, and optionally parameters (K, P)
 //   csv   one row per observation: dataset, model (its name), the columns of the problem, and optionally the
 //         parameters by name; the rows of a data set stand together. Other columns are ignored.
@@ -14,8 +15,8 @@ namespace occam {
 
 class ReferenceTable {
  public:
-  // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns, models,
-  // sizes, values that are not finite.
+  // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns,
+  // models, sizes, values that are not finite.
   static ReferenceTable read(const std::string& path, const Problem& problem);
 
   std::int64_t size() const { return all_.size(); }

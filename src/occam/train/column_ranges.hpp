@@ -1,5 +1,5 @@
-// The range of each column in simulated data, kept in the network file, so that observed data in other units or
-// codes can be told.
+// The range of each column in simulated data, kept in the network file, so that observed data in other units
+// or codes can be told.
 #pragma once
 
 #include <vector>

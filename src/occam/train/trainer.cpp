@@ -370,8 +370,8 @@ NetworkFile Trainer::train() {
       // checkpoint.)
       if (error.kind() == ErrorKind::internal || run_.checkpoint.empty() || s_->step == 0) throw;
       save_checkpoint();
-      throw Error(error.kind(), "{}; what was learned until step {} is kept: continue with --resume", error.what(),
-                  s_->step)
+      throw Error(error.kind(), "{}; what was learned until step {} is kept: continue with --resume",
+                  error.what(), s_->step)
           .with_detail(error.detail());
     }
     ++s_->step;

@@ -1,6 +1,6 @@
-// What is compiled depends on the source and its own includes, our header, the flags, the compiler and the CPU;
-// a hash of all these names the library, so that nothing stale is ever loaded and several programs may compile
-// at once: each writes under a name of its own and renames.
+// What is compiled depends on the source and its own includes, our header, the flags, the compiler and the
+// CPU; a hash of all these names the library, so that nothing stale is ever loaded and several programs may
+// compile at once: each writes under a name of its own and renames.
 #define OCCAM_HOST  // of simulator.h: only the plain C structure
 #include "occam/simulate/own/compiled_family.hpp"
 
@@ -48,8 +48,9 @@ std::vector<std::string> compiler_flags() {
 #else
   const char* native = "-march=native";
 #endif
-  std::vector<std::string> flags = {"-std=c++20", "-O3",          native, "-fno-math-errno",
-                                    "-shared",    "-fPIC",        "-fvisibility=hidden", "-Wall", "-Wl,--no-undefined"};
+  std::vector<std::string> flags = {"-std=c++20",          "-O3",     native,
+                                    "-fno-math-errno",     "-shared", "-fPIC",
+                                    "-fvisibility=hidden", "-Wall",   "-Wl,--no-undefined"};
   for (std::string& word : words_of("CXXFLAGS", "")) flags.push_back(std::move(word));
   return flags;
 }
@@ -86,8 +87,9 @@ CompiledFamily::CompiledFamily(OwnModel own, std::string source)
   if (model().folder.empty()) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path_of(source_), ignored)) {
-    throw Error(ErrorKind::no_input, "simulator: there is no file '{}' in the folder of the problem file ({})",
-                source_, model().folder);
+    throw Error(ErrorKind::no_input,
+                "simulator: there is no file '{}' in the folder of the problem file ({})", source_,
+                model().folder);
   }
   add_source(source_);
 }
@@ -101,8 +103,7 @@ void CompiledFamily::add_source(const std::string& file) {
   for (std::string line; std::getline(text, line);) {
     const std::string name = quoted_include(line);
     if (name.empty()) continue;
-    const std::string beside =
-        (std::filesystem::path(file).parent_path() / name).lexically_normal().string();
+    const std::string beside = (std::filesystem::path(file).parent_path() / name).lexically_normal().string();
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path_of(beside), ignored)) add_source(beside);
   }
@@ -116,7 +117,8 @@ std::string CompiledFamily::compiled() const {
   options.folder = model().folder;
   if (find_program(options.command.at(0), options.folder).empty()) {
     throw Error(ErrorKind::bad_config,
-                "{}: there is no C++ compiler '{}'; install one (on Debian: apt-get install g++) or name yours in the "
+                "{}: there is no C++ compiler '{}'; install one (on Debian: apt-get install g++) or name "
+                "yours in the "
                 "environment variable CXX",
                 label(), options.command[0]);
   }
@@ -126,9 +128,11 @@ std::string CompiledFamily::compiled() const {
 
   std::string content = fmt::format("{}\n{}\n{}\n{}\n{}\n", headers, fmt::join(options.command, " "), version,
                                     fmt::join(flags, " "), cpu_text());
-  for (const auto& [file, hash] : files()) content += fmt::format("{} {}\n", file, hexadecimal_hash(read_file(path_of(file))));
+  for (const auto& [file, hash] : files())
+    content += fmt::format("{} {}\n", file, hexadecimal_hash(read_file(path_of(file))));
   const std::string library =
-      fmt::format("{}/{}-{}.so", cache_folder(), std::filesystem::path(source_).stem().string(), hexadecimal_hash(content));
+      fmt::format("{}/{}-{}.so", cache_folder(), std::filesystem::path(source_).stem().string(),
+                  hexadecimal_hash(content));
   std::error_code ignored;
   if (std::filesystem::exists(library, ignored)) return library;
 
@@ -139,7 +143,8 @@ std::string CompiledFamily::compiled() const {
   const auto [code, said] = run_program(options);
   if (code != 0) {
     std::filesystem::remove(temporary, ignored);
-    throw Error(ErrorKind::bad_config, "{}: '{}' does not compile; {} says", label(), source_, options.command[0])
+    throw Error(ErrorKind::bad_config, "{}: '{}' does not compile; {} says", label(), source_,
+                options.command[0])
         .with_detail(said);
   }
   std::filesystem::rename(temporary, library);
@@ -192,7 +197,8 @@ std::int64_t CompiledFamily::simulate(std::span<const double> theta, std::int64_
   if (answer == 0) return 0;
   const std::int64_t rows = checked({theta, n, &rng, cells}, cells);
   if (rows == 0) {
-    throw Error(ErrorKind::bad_data, "{}: simulate() returned true, but no cell of the data set holds a number", label());
+    throw Error(ErrorKind::bad_data,
+                "{}: simulate() returned true, but no cell of the data set holds a number", label());
   }
   return rows;
 }

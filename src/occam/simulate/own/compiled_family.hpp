@@ -15,7 +15,8 @@ namespace occam {
 
 class CompiledFamily final : public OwnFamily {
  public:
-  // Error(no_input) when the file is not in the model's folder. Files that it includes with quotes belong to it.
+  // Error(no_input) when the file is not in the model's folder. Files that it includes with quotes belong to
+  // it.
   CompiledFamily(OwnModel model, std::string source);
 
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
@@ -25,13 +26,14 @@ class CompiledFamily final : public OwnFamily {
   using Function = int (*)(const occam_request_v1*);
 
   void add_source(const std::string& file);
-  // Compiles and loads at the first call. Error(bad_config) with what the compiler said, or that there is none.
+  // Compiles and loads at the first call. Error(bad_config) with what the compiler said, or that there is
+  // none.
   Function function() const;
   std::string compiled() const;
 
   std::string source_;
-  std::vector<std::string> names_;        // of the parameters
-  std::vector<const char*> name_texts_;   // the same, for C
+  std::vector<std::string> names_;       // of the parameters
+  std::vector<const char*> name_texts_;  // the same, for C
   mutable std::mutex mutex_;
   mutable Function function_ = nullptr;
   mutable std::exception_ptr failure_;

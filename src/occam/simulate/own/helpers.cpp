@@ -32,8 +32,9 @@ std::string cache_folder() {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) {
-    throw Error(ErrorKind::io, "cannot make the folder '{}': {}; set XDG_CACHE_HOME to one that can be written",
-                folder, problem.message());
+    throw Error(ErrorKind::io,
+                "cannot make the folder '{}': {}; set XDG_CACHE_HOME to one that can be written", folder,
+                problem.message());
   }
   return folder;
 }

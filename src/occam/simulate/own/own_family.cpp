@@ -28,9 +28,10 @@ std::string parameters_text(const std::vector<Parameter>& parameters, std::span<
 // The words of a command; text is cut at spaces.
 std::vector<std::string> words_of(const nlohmann::json& simulator) {
   const auto refuse = [] {
-    throw Error(ErrorKind::bad_config,
-                "simulator: expected a C++ file (\"model.cpp\"), a command (\"python3 model.py\") or a list of its "
-                "words ([\"python3\", \"model.py\"])");
+    throw Error(
+        ErrorKind::bad_config,
+        "simulator: expected a C++ file (\"model.cpp\"), a command (\"python3 model.py\") or a list of its "
+        "words ([\"python3\", \"model.py\"])");
   };
   std::vector<std::string> words;
   if (simulator.is_string()) {
@@ -56,7 +57,8 @@ std::vector<std::string> words_of(const nlohmann::json& simulator) {
 }
 
 bool ends_with_any(const std::string& text, std::initializer_list<const char*> endings) {
-  return std::any_of(endings.begin(), endings.end(), [&](const char* ending) { return text.ends_with(ending); });
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const char* ending) { return text.ends_with(ending); });
 }
 
 }  // namespace
@@ -68,12 +70,14 @@ nlohmann::json OwnFamily::identity() const {
   for (const Column& column : model_.columns) columns.push_back(column.name);
   nlohmann::json files = nlohmann::json::object();
   for (const auto& [file, hash] : files_) files[file] = hash;
-  return {{"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
+  return {
+      {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
 }
 
 std::int64_t OwnFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
   throw Error(ErrorKind::usage,
-              "model '{}' has no simulator: its data come from a table (occam train --table FILE, occam check --table "
+              "model '{}' has no simulator: its data come from a table (occam train --table FILE, occam "
+              "check --table "
               "FILE)",
               model_.name);
 }
@@ -91,10 +95,11 @@ void OwnFamily::depends_on(const std::string& file) {
 
 void OwnFamily::require_folder() const {
   if (!model_.folder.empty()) return;
-  throw Error(ErrorKind::no_input,
-              "{}: the simulator is not at hand, and new data sets are needed; name the problem file it belongs to "
-              "(--problem FILE.toml)",
-              label());
+  throw Error(
+      ErrorKind::no_input,
+      "{}: the simulator is not at hand, and new data sets are needed; name the problem file it belongs to "
+      "(--problem FILE.toml)",
+      label());
 }
 
 std::string OwnFamily::label() const {
@@ -107,11 +112,12 @@ std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<cons
   if (std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); })) return 0;
   const std::size_t D = model_.columns.size();
   const auto at = static_cast<std::size_t>(bad - values.begin());
-  throw Error(ErrorKind::bad_data,
-              "{}: column '{}' is {} in row {} of {} ({}); data must be finite numbers, or all NaN for a draw that "
-              "gives no usable data and is to be drawn again",
-              label(), model_.columns[at % D].name, *bad, at / D + 1, request.n,
-              parameters_text(model_.parameters, request.theta));
+  throw Error(
+      ErrorKind::bad_data,
+      "{}: column '{}' is {} in row {} of {} ({}); data must be finite numbers, or all NaN for a draw that "
+      "gives no usable data and is to be drawn again",
+      label(), model_.columns[at % D].name, *bad, at / D + 1, request.n,
+      parameters_text(model_.parameters, request.theta));
 }
 
 std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools) {

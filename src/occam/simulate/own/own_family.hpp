@@ -26,8 +26,8 @@ struct OwnModel {
   std::vector<Parameter> parameters;
   nlohmann::json simulator;  // as written: text, a list of texts, or null for none
   double timeout_s = 600;    // of one answer of a program
-  // Where the simulator's files are found. Empty: it is not at hand (a network file that came from elsewhere),
-  // and all works but simulating.
+  // Where the simulator's files are found. Empty: it is not at hand (a network file that came from
+  // elsewhere), and all works but simulating.
   std::string folder;
 };
 
@@ -58,8 +58,8 @@ class OwnFamily : public Family {
   std::string path_of(const std::string& file) const;
   // Error(no_input) when the simulator is not at hand.
   void require_folder() const;
-  // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data) when
-  // only some values are not finite: names the row, the column and the parameters.
+  // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data)
+  // when only some values are not finite: names the row, the column and the parameters.
   std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
   // "model 'rw' (simulator `python3 bandit.py`)", to open messages.
   std::string label() const;

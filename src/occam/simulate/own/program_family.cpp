@@ -17,9 +17,11 @@ namespace {
 constexpr int kSeedShift = 11;  // seeds have 53 bits, so that every language can hold them in a double
 
 bool looks_like_a_script(const std::string& word) {
-  static const std::vector<std::string> endings = {".py", ".R", ".r", ".jl", ".m", ".sh", ".pl", ".js", ".lua"};
-  return !word.starts_with('-') && std::any_of(endings.begin(), endings.end(),
-                                               [&](const std::string& ending) { return word.ends_with(ending); });
+  static const std::vector<std::string> endings = {".py", ".R",  ".r",  ".jl", ".m",
+                                                   ".sh", ".pl", ".js", ".lua"};
+  return !word.starts_with('-') &&
+         std::any_of(endings.begin(), endings.end(),
+                     [&](const std::string& ending) { return word.ends_with(ending); });
 }
 
 // What a worker finds in its environment: our helpers, and libraries held to one thread each, since there is
@@ -29,7 +31,8 @@ std::vector<std::pair<std::string, std::string>> worker_environment() {
   std::vector<std::pair<std::string, std::string>> environment = {{"OCCAM_HELPERS", helpers}};
   const char* path = std::getenv("PYTHONPATH");
   environment.emplace_back("PYTHONPATH", path == nullptr || *path == '\0' ? helpers : helpers + ":" + path);
-  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "JULIA_NUM_THREADS"}) {
+  for (const char* name :
+       {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "JULIA_NUM_THREADS"}) {
     if (std::getenv(name) == nullptr) environment.emplace_back(name, "1");
   }
   return environment;
@@ -48,7 +51,8 @@ ProgramFamily::ProgramFamily(OwnModel own, std::vector<std::string> command, Wor
     if (std::filesystem::is_regular_file(path_of(word), ignored)) {
       depends_on(word);
     } else if (looks_like_a_script(word) || i == 0) {
-      throw Error(ErrorKind::no_input, "simulator: there is no file '{}' in the folder of the problem file ({})", word,
+      throw Error(ErrorKind::no_input,
+                  "simulator: there is no file '{}' in the folder of the problem file ({})", word,
                   model().folder);
     }
   }

@@ -88,13 +88,16 @@ void AnswerReader::refuse_more(std::size_t used) const {
 void AnswerReader::take_npy() {
   if (needed_ == 0) {
     if (bytes_.size() < 12) return;
-    const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes_[at])); };
+    const auto byte = [&](std::size_t at) {
+      return static_cast<std::size_t>(static_cast<unsigned char>(bytes_[at]));
+    };
     const bool short_length = byte(6) == 1;
-    const std::size_t header = (short_length ? 10 : 12) +
-                               (byte(8) | byte(9) << 8 | (short_length ? 0 : byte(10) << 16 | byte(11) << 24));
+    const std::size_t header =
+        (short_length ? 10 : 12) +
+        (byte(8) | byte(9) << 8 | (short_length ? 0 : byte(10) << 16 | byte(11) << 24));
     if (header > kLongestHeader) {
-      throw Error(ErrorKind::bad_data, "the header of its npy array claims {} bytes, expected fewer than {}", header,
-                  kLongestHeader);
+      throw Error(ErrorKind::bad_data, "the header of its npy array claims {} bytes, expected fewer than {}",
+                  header, kLongestHeader);
     }
     if (bytes_.size() < header) return;
     std::string_view rest = std::string_view(bytes_).substr(0, header);
@@ -108,10 +111,12 @@ void AnswerReader::take_npy() {
     const Shape expected = {rows_, columns_};
     const bool flat = columns_ == 1 && parsed.shape == Shape{rows_};
     if (parsed.shape != expected && !flat) {
-      throw Error(ErrorKind::bad_data, "its answer has shape {}, expected {}: the rows of all data sets, {} columns",
+      throw Error(ErrorKind::bad_data,
+                  "its answer has shape {}, expected {}: the rows of all data sets, {} columns",
                   shown(shape_text(parsed.shape), 100), shape_text(expected), columns_);
     }
-    needed_ = header + parsed.data_bytes;  // agrees with what was asked for, so it is no claim of the program's
+    needed_ =
+        header + parsed.data_bytes;  // agrees with what was asked for, so it is no claim of the program's
   }
   if (bytes_.size() < needed_) return;
   if (bytes_.size() > needed_) refuse_more(needed_);
@@ -133,8 +138,8 @@ void AnswerReader::take_lines() {
   bytes_.erase(0, taken_);
   taken_ = 0;
   if (bytes_.size() > longest) {
-    throw Error(ErrorKind::bad_data, "its answer is no npy array and has a line of more than {} bytes: '{}'", longest,
-                shown(bytes_));
+    throw Error(ErrorKind::bad_data, "its answer is no npy array and has a line of more than {} bytes: '{}'",
+                longest, shown(bytes_));
   }
 }
 
@@ -142,12 +147,13 @@ void AnswerReader::take_line(std::string_view line) {
   if (line.starts_with("error:")) {
     throw Error(ErrorKind::bad_data, "it says: {}", shown(trimmed(line.substr(6)), 500));
   }
+  const auto row = static_cast<std::int64_t>(values_.size()) / columns_ + 1;
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::bad_data,
-                "row {} of its answer is '{}': {}; expected {} number{} separated by commas (what a program prints for "
+                "row {} of its answer is '{}': {}; expected {} number{} separated by commas (what a program "
+                "prints for "
                 "people has to go to standard error)",
-                static_cast<std::int64_t>(values_.size()) / columns_ + 1, shown(line), why, columns_,
-                columns_ == 1 ? "" : "s");
+                row, shown(line), why, columns_, columns_ == 1 ? "" : "s");
   };
   std::int64_t cells = 0;
   for (std::size_t at = 0; at <= line.size(); ++cells) {

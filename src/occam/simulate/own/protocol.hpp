@@ -41,7 +41,7 @@ class AnswerReader {
   void refuse_more(std::size_t used) const;
 
   std::int64_t rows_, columns_;
-  std::string bytes_;      // not yet understood
+  std::string bytes_;       // not yet understood
   std::size_t needed_ = 0;  // npy: bytes of the whole answer, once its header is known
   std::size_t taken_ = 0;   // lines: bytes of bytes_ already understood
   std::vector<float> values_;

@@ -103,8 +103,9 @@ void Worker::ask(std::string_view request, AnswerReader& answer, double timeout_
       child_.kill();  // no-op for one that has ended: what it ended with is kept
       const std::string end = child_.wait();
       fail(fmt::format("it ended ({}) {}", end,
-                       answered_ == 0 ? "before its first answer was complete"
-                                      : fmt::format("after {} answer{}", answered_, answered_ == 1 ? "" : "s")));
+                       answered_ == 0
+                           ? "before its first answer was complete"
+                           : fmt::format("after {} answer{}", answered_, answered_ == 1 ? "" : "s")));
     }
   }
   ++answered_;
