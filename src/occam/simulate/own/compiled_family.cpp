@@ -152,20 +152,22 @@ std::string CompiledFamily::compiled() const {
 }
 
 CompiledFamily::Function CompiledFamily::function() const {
+  if (const Function ready = function_.load(std::memory_order_acquire)) return ready;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
-  if (function_ != nullptr) return function_;
+  if (const Function ready = function_.load()) return ready;
   try {
     require_folder();
     const std::string library = compiled();
     // Never closed: other threads may be inside, and a program simulates until its end.
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) throw Error(ErrorKind::bad_config, "{}: {}", label(), ::dlerror());
-    function_ = reinterpret_cast<Function>(::dlsym(handle, kEntry));
-    if (function_ == nullptr) {
+    const auto found = reinterpret_cast<Function>(::dlsym(handle, kEntry));
+    if (found == nullptr) {
       throw Error(ErrorKind::bad_config, "{}: '{}' does not include <occam/simulator.h>", label(), source_);
     }
-    return function_;
+    function_.store(found, std::memory_order_release);
+    return found;
   } catch (...) {
     failure_ = std::current_exception();
     throw;

@@ -2,6 +2,7 @@
 // compiler, kept by content, loaded into this program.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -35,7 +36,7 @@ class CompiledFamily final : public OwnFamily {
   std::vector<std::string> names_;       // of the parameters
   std::vector<const char*> name_texts_;  // the same, for C
   mutable std::mutex mutex_;
-  mutable Function function_ = nullptr;
+  mutable std::atomic<Function> function_{nullptr};
   mutable std::exception_ptr failure_;
 };
 

@@ -1,4 +1,5 @@
-// occam/simulator.h: for a model of your own in one C++ file. Needs nothing but a compiler. You write one function:
+// occam/simulator.h: for a model of your own in one C++ file. Needs nothing but a compiler. You write one
+// function:
 //
 //   #include <occam/simulator.h>
 //
@@ -7,9 +8,9 @@
 //     return true;   // false: these parameters give no usable data; others are drawn
 //   }
 //
-// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns. It is
-// called from several threads at once, so it must not change global variables; everything random has to come
-// from rng, which is seeded anew for each data set. Exceptions become error messages.
+// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns. It
+// is called from several threads at once, so it must not change global variables; everything random has to
+// come from rng, which is seeded anew for each data set. Exceptions become error messages.
 #ifndef OCCAM_SIMULATOR_H
 #define OCCAM_SIMULATOR_H
 
@@ -51,8 +52,8 @@ class Parameters {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
       if (std::strcmp(request_.names[i], name) == 0) return request_.theta[i];
     }
-    throw std::out_of_range("the problem file gives model '" + std::string(request_.model) + "' no parameter '" +
-                            name + "'");
+    throw std::out_of_range("the problem file gives model '" + std::string(request_.model) +
+                            "' no parameter '" + name + "'");
   }
   bool has(const char* name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
@@ -78,8 +79,9 @@ class Rows {
   long columns() const { return columns_; }
   float& operator()(long row, long column) {
     if (row < 0 || row >= n_ || column < 0 || column >= columns_) {
-      throw std::out_of_range("cell (" + std::to_string(row) + ", " + std::to_string(column) + ") of a data set with " +
-                              std::to_string(n_) + " rows and " + std::to_string(columns_) + " columns");
+      throw std::out_of_range("cell (" + std::to_string(row) + ", " + std::to_string(column) +
+                              ") of a data set with " + std::to_string(n_) + " rows and " +
+                              std::to_string(columns_) + " columns");
     }
     return data_[row * columns_ + column];
   }
@@ -219,7 +221,8 @@ class Random {
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out);
 
 // What the program calls: 1 data, 0 no usable data, -1 an exception.
-extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(const occam_request_v1* request) {
+extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(
+    const occam_request_v1* request) {
   const auto fail = [request](const char* why) {
     std::strncpy(request->message, why, static_cast<std::size_t>(request->message_size - 1));
     request->message[request->message_size - 1] = '\0';
