@@ -13,7 +13,8 @@ npm_folders=(src/occam/report/web)
 for part in "$@"; do
   case $part in
     bench) packages+=(libbenchmark-dev) ;;
-    test) packages+=(chromium) npm_folders+=(tests/web) ;;
+    # Chromium for the tests of reports; Python and R for those of simulators in these languages
+    test) packages+=(chromium python3 python3-numpy r-base-core) npm_folders+=(tests/web) ;;
     *) echo "setup: there is no part '$part'; the parts are bench and test" >&2; exit 64 ;;
   esac
 done
@@ -25,7 +26,8 @@ name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
   echo "these libraries: Highway, Random123, CLI11, nlohmann-json, toml++, fmt, Boost.Math, zlib, GoogleTest"
   echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check; Node.js 18 with npm for the"
-  echo "figures of reports; Chromium for their tests)."
+  echo "figures of reports; Chromium for their tests; Python with NumPy, and R, for some tests, which are skipped where"
+  echo "these are missing)."
   for tool in c++ cmake ninja; do
     if ! command -v "$tool" >/dev/null; then echo "Missing: $tool. Please install it and try again." >&2; exit 1; fi
   done

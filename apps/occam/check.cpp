@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "occam/check/check_network.hpp"
+#include "occam/check/network_problem.hpp"
 #include "occam/check/prediction_file.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
 #include "occam/report/report.hpp"
 #include "occam/simulate/problem_file.hpp"
+#include "occam/simulate/reference_table.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -21,6 +23,7 @@ struct CheckVerb {
   std::string network, output;
   std::int64_t datasets = 2000;
   std::vector<std::int64_t> n;
+  std::string problem, table;
   std::string predictions, save_predictions, model_prior;
   std::string robustness;
   std::int64_t robustness_datasets = 200;
@@ -32,6 +35,10 @@ Fields own_fields(CheckVerb& o) {
   return {field("datasets", o.datasets, "fresh simulated data sets per row of the table").at_least(1),
           field("n", o.n, "sizes to check one by one, such as 5,20,100, beside the problem's own sizes")
               .at_least(1),
+          field("problem", o.problem,
+                "the problem file, where its simulators are your own and not beside the network file"),
+          field("table", o.table,
+                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
           field("robustness", o.robustness,
                 "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
           field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
@@ -118,7 +125,7 @@ void finish(const CheckVerb& o, const CheckResult& result, const Call& call) {
 }
 
 void check_file(const CheckVerb& o, const Call& call) {
-  for (const char* option : {"n", "datasets", "robustness", "save-predictions"}) {
+  for (const char* option : {"n", "datasets", "robustness", "save-predictions", "problem", "table"}) {
     std::string name = option;
     std::replace(name.begin(), name.end(), '-', '_');
     if (call.given(name)) throw Error(ErrorKind::usage, "--{} needs a network, not --predictions", option);
@@ -135,15 +142,41 @@ void check_file(const CheckVerb& o, const Call& call) {
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
 
+// A table that the network was trained from counts only where training set it aside.
+std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const NetworkFile& file,
+                                        ProgressSink& progress) {
+  const bool trained_from = file.record.value("table", "") == table.fingerprint();
+  if (trained_from)
+    progress.say("the network was trained from this table: taking the tenth that was set aside");
+  std::vector<std::int64_t> rows;
+  for (std::int64_t k = 0; k < table.size(); ++k) {
+    if (!trained_from || ReferenceTable::held_out(k)) rows.push_back(k);
+  }
+  return rows;
+}
+
 void check_net(const CheckVerb& o, const Call& call) {
+  for (const char* option : {"n", "datasets", "robustness"}) {
+    if (!o.table.empty() && call.given(option))
+      throw Error(ErrorKind::usage, "--{} needs simulations; with --table there are none", option);
+  }
   if (o.network.empty()) {
     throw Error(ErrorKind::usage, "NET is missing: the network file (.occam), or --predictions FILE instead");
   }
   if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
-  const Problem problem = read_problem(comparator.file().problem, comparator.file().problem_name);
+  const NetworkFile& file = comparator.file();
+  const auto progress = call.progress("data sets");
+  std::optional<ReferenceTable> table;
   CheckRequest request;
+  const Problem problem = o.table.empty() ? network_problem(file, o.network, o.problem)
+                                          : read_problem(file.problem, file.problem_name);
+  if (!o.table.empty()) {
+    table.emplace(ReferenceTable::read(o.table, problem));
+    request.table = &table->all();
+    request.table_rows = rows_to_check(*table, file, *progress);
+  }
   request.seed = call.seed();
   request.data_sets = o.datasets;
   request.n = o.n;
@@ -159,7 +192,6 @@ void check_net(const CheckVerb& o, const Call& call) {
     save = PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem));
     request.save = save.get();
   }
-  const auto progress = call.progress("data sets");
   const CheckResult result = check_network(comparator, problem, request, pool, *progress);
   if (save) save->commit();
   finish(o, result, call);

@@ -9,6 +9,7 @@
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
+#include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
@@ -25,6 +26,7 @@ struct CompareVerb {
   std::string network, output;
   std::vector<std::string> data;
   std::string by, model_prior, report;
+  std::string missing = "refuse";
   bool parameters = false;
   bool summary = false;
   bool exact = false;
@@ -34,6 +36,8 @@ struct CompareVerb {
 Fields fields(CompareVerb& o) {
   return {
       field("by", o.by, "csv columns that tell data sets apart, such as subject,session (default: dataset)"),
+      field("missing", o.missing, "csv rows with missing values: an error, or left out and counted")
+          .one_of({"refuse", "drop"}),
       field("model_prior", o.model_prior,
             "another model prior, such as a=0.2,b=0.8; models not named get zero"),
       field("report", o.report, "also write the answers as a page to read, with figures (.html)"),
@@ -126,6 +130,19 @@ void check_report_path(const std::string& path) {
   require_writable(path);
 }
 
+void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
+                    ProgressSink& progress) {
+  if (left_out.dropped_rows == 0) return;
+  progress.say(
+      fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
+                  left_out.dropped_rows == 1 ? "" : "s",
+                  file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
+  for (const std::string& id : left_out.lost_sets) {
+    progress.say(
+        fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
+  }
+}
+
 void compare(CompareVerb& o, const Call& call) {
   check_report_path(o.report);
   ThreadPool pool(call.threads());
@@ -164,6 +181,7 @@ void compare(CompareVerb& o, const Call& call) {
   std::int64_t done = 0;
   std::int64_t flagged = 0;
   std::string estimates_text;
+  RangeCheck ranges(file);
   const auto add = [&](const std::vector<std::string>& ids, Ragged<const float> data) {
     ModelPosterior answers = comparator.empty_posterior();
     AnswerExtras extras;
@@ -188,6 +206,7 @@ void compare(CompareVerb& o, const Call& call) {
         estimates_text += '\n';
       }
     }
+    ranges.add(ids, data);
     if (exact) exact->add(ids, data, answers);
     if (report) report->add(answers, extras);
     for (std::int64_t b = 0; b < answers.size(); ++b) flagged += answers.flag(b).empty() ? 0 : 1;
@@ -198,7 +217,10 @@ void compare(CompareVerb& o, const Call& call) {
   ObservedOptions options;
   options.columns = file.columns;
   options.by = split(o.by);
-  for (const std::string& path : o.data) read_observed(path, options, add);
+  options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  for (const std::string& path : o.data)
+    report_missing(read_observed(path, options, add), file, path, *progress);
+  if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
   if (writer) writer->end();
   if (out) out->commit();
   if (report) {
@@ -216,6 +238,7 @@ void compare(CompareVerb& o, const Call& call) {
   }
   if (exact) Call::print(exact->text());
   if (scope) report_scope(scope_p, *scope, o.verdict, *progress);
+  for (const std::string& warning : ranges.warnings()) progress->say(warning);
   if (flagged > 0) {
     progress->say(
         fmt::format("{} of {} data sets have sizes outside the range trained on ({} to {}); do not trust "

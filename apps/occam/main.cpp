@@ -1,4 +1,5 @@
 // The program: one message on standard error and an exit code of sysexits.h for whatever goes wrong.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -33,12 +34,26 @@ bool reader_has_gone() {
   return ::poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
 }
 
-int fail(int code, std::string message) {
+// Below the message, line by line: what a compiler or a simulator of the user's own said.
+void show_detail(const std::string& detail) {
+  for (std::size_t at = 0; at < detail.size();) {
+    const std::size_t end = std::min(detail.find('\n', at), detail.size());
+    std::string line = detail.substr(at, end - at);
+    for (char& c : line) {
+      if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = ' ';
+    }
+    fmt::print(stderr, "  {}\n", line);
+    at = end + 1;
+  }
+}
+
+int fail(int code, std::string message, const std::string& detail = "") {
   // On one line, whatever an input file smuggled into the message.
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
   fmt::print(stderr, "occam: {}\n", message);
+  show_detail(detail);
   return code;
 }
 
@@ -57,7 +72,7 @@ int main(int argc, char** argv) {
     if (error.kind() == occam::ErrorKind::internal) {
       return fail(code, fmt::format("internal error: {}; please report it", error.what()));
     }
-    return fail(code, error.what());
+    return fail(code, error.what(), error.detail());
   } catch (const std::bad_alloc&) {
     return fail(70, "out of memory; try fewer data sets at a time");
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 
 #include "occam/io/json_file.hpp"
 #include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/own/helpers.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -15,11 +16,16 @@ namespace {
 struct ModelsOptions {
   bool json = false;
   std::string show;
+  std::string helper;
 };
 
 Fields fields(ModelsOptions& options) {
-  return {field("json", options.json, "write the list as JSON"),
-          field("show", options.show, "write this problem as a problem file, to read or to edit")};
+  return {
+      field("json", options.json, "write the list as JSON"),
+      field("show", options.show, "write this problem as a problem file, to read or to edit"),
+      field("helper", options.helper,
+            "write the helper for simulators of your own in this language (simulators find it by themselves)")
+          .one_of({"python", "r", "cpp"})};
 }
 
 // "flat, fair", or the ends of a list too long to read.
@@ -101,6 +107,9 @@ void list_problems(const ModelsOptions& options) {
 }
 
 void models(const ModelsOptions& options) {
+  for (const Helper& helper : helpers()) {
+    if (helper.language == options.helper) return Call::print(helper.text);
+  }
   if (options.show.empty()) return list_problems(options);
   const Problem problem = load_problem(options.show);
   Call::print(options.json ? json_text(problem_json(problem)) : problem_toml(problem));

@@ -5,18 +5,23 @@
 
 #include <fmt/format.h>
 
+#include "occam/check/network_problem.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
-#include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
 namespace occam {
 namespace {
 
 struct ScopeVerb {
-  std::string network, output;
+  std::string network, output, problem;
   ScopeOptions options;
 };
+
+Fields own_fields(ScopeVerb& o) {
+  return {field("problem", o.problem,
+                "the problem file, where its simulators are your own and not beside the network file")};
+}
 
 void scope(const ScopeVerb& o, const Call& call) {
   if (o.output.empty())
@@ -30,7 +35,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     file.scope = nullptr;
     file.scope_tensors.clear();
   } else {
-    const Problem problem = read_problem(file.problem, file.problem_name);
+    const Problem problem = network_problem(file, o.network, o.problem);
     Comparator comparator(file, pool);
     put_scope(build_scope(comparator, problem, o.options, call.seed(), *progress), file);
   }
@@ -54,6 +59,7 @@ void register_scope(Verbs& verbs) {
       .argument("NET", o->network, "the network file (.occam)")
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->options))
+      .options(own_fields(*o))
       .computes()
       .run([o](const Call& call) { scope(*o, call); });
 }

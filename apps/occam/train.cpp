@@ -71,6 +71,8 @@ void register_train(Verbs& verbs) {
           "the problem. Ctrl-C leaves a checkpoint that --resume continues.")
       .example("occam train beta-binomial -o coins.occam", "train with the problem's defaults")
       .example("occam train my_problem.toml -o my.occam --minutes 10", "train for about ten minutes")
+      .example("occam train my_problem.toml -o my.occam --table simulated.csv",
+               "train from data sets that another program simulated")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))

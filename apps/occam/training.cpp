@@ -1,5 +1,6 @@
 #include "training.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -30,11 +31,60 @@ std::function<void(const TrainEvent&)> log_to(std::shared_ptr<AtomicFile> file) 
   };
 }
 
+// A network learns the shares of the models in its table as their prior probabilities.
+std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const Problem& problem,
+                                                 ProgressSink& progress) {
+  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem));
+  std::vector<double> count(static_cast<std::size_t>(problem.J()), 0.0);
+  for (const std::int32_t model : table->all().models()) count[static_cast<std::size_t>(model)] += 1;
+  const auto K = static_cast<double>(table->size());
+  for (std::size_t j = 0; j < count.size(); ++j) {
+    const double p = problem.model_prior()[j];
+    if (count[j] == 0) {
+      throw Error(ErrorKind::bad_data, "{}: it holds no data set of model '{}'", path,
+                  problem.model_names()[j]);
+    }
+    if (std::abs(count[j] - K * p) <= 5 * std::sqrt(K * p * (1 - p))) continue;
+    progress.say(
+        fmt::format("{}: {:.3g} % of the data sets are of model '{}', whose prior probability is {:.3g} %; "
+                    "answers and Bayes factors will be biased by that: make the shares equal to the model "
+                    "prior (prior_probability in the problem file)",
+                    path, 100 * count[j] / K, problem.model_names()[j], 100 * p));
+  }
+  return table;
+}
+
+// Of a table, what trained the network is the reference, and what was set aside sets the rate of false
+// alarms.
+void add_scope(const ScopeOptions& options, const Problem& problem, const ReferenceTable* table,
+               const Call& call, ThreadPool& pool, ProgressSink& progress, NetworkFile& file) {
+  constexpr std::size_t kFewest = 100;
+  Comparator comparator(file, pool);
+  if (table == nullptr) {
+    put_scope(build_scope(comparator, problem, options, call.seed(), progress), file);
+    return;
+  }
+  std::vector<std::int64_t> reference, calibration;
+  for (std::int64_t k = 0; k < table->size(); ++k) {
+    auto& rows = ReferenceTable::held_out(k) ? calibration : reference;
+    const std::int64_t most = ReferenceTable::held_out(k) ? options.calibration : options.reference;
+    if (static_cast<std::int64_t>(rows.size()) < most) rows.push_back(k);
+  }
+  if (calibration.size() < kFewest || reference.size() < kFewest) {
+    progress.say(
+        fmt::format("no scope reference: of {} data sets in the table {} were set aside, and {} are needed",
+                    table->size(), calibration.size(), kFewest));
+    return;
+  }
+  put_scope(build_scope(comparator, table->all(), reference, calibration, problem.ordered(), progress), file);
+}
+
 }  // namespace
 
 Fields run_fields(TrainingCommand& o) {
   return {
-      field("table", o.table, "train from this npz file of simulated data sets instead of simulating"),
+      field("table", o.table,
+            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
       field("log", o.log, "write one JSON object per validation to this file"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
@@ -56,7 +106,7 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   if (o.resume && !has_checkpoint(run.checkpoint)) {
     progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
-  if (!o.table.empty()) run.table = std::make_shared<ReferenceTable>(ReferenceTable::read(o.table, problem));
+  if (!o.table.empty()) run.table = read_table(o.table, problem, progress);
   std::shared_ptr<AtomicFile> log;
   if (!o.log.empty()) {
     log = std::make_shared<AtomicFile>(o.log);
@@ -68,10 +118,7 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
                              file.record["validation_loss"].get<double>(), chance_loss(problem),
                              file.record["steps"].get<std::int64_t>()));
     if (log) log->commit();
-    if (o.scope.reference > 0) {
-      Comparator comparator(file, pool);
-      put_scope(build_scope(comparator, problem, o.scope, call.seed(), progress), file);
-    }
+    if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
     return file;
   } catch (...) {
     if (log) log->commit();  // what was logged until then is worth keeping

@@ -24,7 +24,10 @@ class Shell {
   Outcome operator()(const std::string& command) const {
     const std::string script = capture_ / "script";
     const std::string program = std::filesystem::path(OCCAM_BINARY).parent_path().string();
-    write_file_atomic(script, "PATH='" + program + "':$PATH\ncd '" + folder_.path() + "'\n" + command + "\n");
+    // What is compiled goes into a cache of its own, unless the test has set one.
+    write_file_atomic(script, "PATH='" + program + "':$PATH\nexport XDG_CACHE_HOME=\"${XDG_CACHE_HOME:-" +
+                                  capture_.path() + "/cache}\"\ncd '" + folder_.path() + "'\n" + command +
+                                  "\n");
     const std::string line =
         "/bin/sh '" + script + "' >'" + capture_.path() + "/out' 2>'" + capture_.path() + "/err' </dev/null";
     const int status = std::system(line.c_str());

@@ -118,26 +118,30 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   const NetworkFile& file = comparator.file();
   const PredictionLayout layout = prediction_layout(comparator, problem);
   const auto runs = static_cast<std::int64_t>(request.n.size()) + 1;
+  const std::int64_t data_sets =
+      request.table == nullptr ? request.data_sets : static_cast<std::int64_t>(request.table_rows.size());
   const std::int64_t disturbed = request.robustness ? robustness_data_sets(problem, *request.robustness) : 0;
-  Work work(progress, runs * request.data_sets + disturbed);
+  Work work(progress, runs * data_sets + disturbed);
   CheckResult result;
   Report& report = result.report;
   Sizes sizes(layout.has_exact);
   for (std::int64_t i = 0; i < runs; ++i) {
     const bool all = i + 1 == runs;
-    PredictRequest predicted{request.seed, request.data_sets, {}};
+    PredictRequest predicted{request.seed, data_sets, {}};
     if (!all) predicted.n = request.n[static_cast<std::size_t>(i)];
     Checker checker(layout, request.options, request.seed, runs);
-    predict(
-        comparator, problem, predicted, pool,
-        [&](const Predictions& block) {
-          checker.add(block, pool);
-          if (all && request.save != nullptr) request.save->add(block);
-        },
-        work.part(request.data_sets));
+    const auto take = [&](const Predictions& block) {
+      checker.add(block, pool);
+      if (all && request.save != nullptr) request.save->add(block);
+    };
+    if (request.table != nullptr) {
+      predict(comparator, problem, *request.table, request.table_rows, pool, take, work.part(data_sets));
+    } else {
+      predict(comparator, problem, predicted, pool, take, work.part(data_sets));
+    }
     std::vector<Finding> findings = checker.finish();
     const std::string n = all ? "all" : std::to_string(*predicted.n);
-    sizes.add(n, request.data_sets, findings);
+    sizes.add(n, data_sets, findings);
     if (all) {
       report.findings = std::move(findings);
     } else {
@@ -150,12 +154,10 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
         measure_robustness(comparator, problem, *request.robustness, pool, work.part(disturbed)));
   }
   report.title = fmt::format("Check of a network for {}", file.problem_name);
-  report.provenance = {{"problem", file.problem_name},
-                       {"fingerprint", file.fingerprint},
-                       {"models", std::to_string(layout.J())},
-                       {"seed", std::to_string(request.seed)},
-                       {"data_sets", std::to_string(request.data_sets)},
-                       {"n", fmt::format("{}", fmt::join(request.n, ","))}};
+  report.provenance = {
+      {"problem", file.problem_name},           {"fingerprint", file.fingerprint},
+      {"models", std::to_string(layout.J())},   {"seed", std::to_string(request.seed)},
+      {"data_sets", std::to_string(data_sets)}, {"n", fmt::format("{}", fmt::join(request.n, ","))}};
   add_options(report, request.options);
   result.verdict = summarise(report, request.options);
   return result;

@@ -12,6 +12,7 @@
 
 namespace occam {
 
+class Batch;
 class PredictionReader;
 class PredictionWriter;
 
@@ -21,6 +22,9 @@ struct CheckRequest {
   std::vector<std::int64_t> n;    // sizes to check one by one, before the problem's own
   CheckOptions options;
   std::optional<RobustnessRequest> robustness;
+  const Batch* table =
+      nullptr;  // check these rows of it instead of simulating; n and robustness do not apply
+  std::vector<std::int64_t> table_rows = {};
   PredictionWriter* save = nullptr;  // gets the predictions for the problem's own sizes
 };
 

@@ -5,6 +5,7 @@
 
 #include "occam/compare/comparator.hpp"
 #include "occam/simulate/simulator.hpp"
+#include "occam/train/source.hpp"
 
 namespace occam {
 namespace {
@@ -36,34 +37,57 @@ PredictionLayout prediction_layout(const Comparator& comparator, const Problem& 
   return {file.model_names, file.model_prior, true, true, problem.has_exact_posterior()};
 }
 
+namespace {
+
+// What the network says of the data sets of a batch.
+void answer(Comparator& comparator, const Problem& problem, const Batch& batch, ThreadPool& pool,
+            Predictions& block) {
+  ModelPosterior answers = comparator.empty_posterior();
+  comparator.compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())),
+                     {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
+                      batch.offsets().data(),
+                      batch.size()},
+                     answers);
+  block.clear();
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const std::vector<double> p = answers.probabilities(b);
+    block.p.insert(block.p.end(), p.begin(), p.end());
+    block.u.push_back(answers.uncertainty(b));
+  }
+  block.truth.assign(batch.models().begin(), batch.models().end());
+  block.n.assign(batch.sizes().begin(), batch.sizes().end());
+  if (problem.has_exact_posterior()) add_exact(problem, batch, pool, block);
+}
+
+}  // namespace
+
 void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
              const PredictionSink& sink, const std::function<void(std::int64_t)>& done) {
   SimulatorOptions options;
   options.n = request.n;
   Simulator simulator(problem, request.seed, Purpose::test, options);
-  const bool exact = problem.has_exact_posterior();
   Batch batch;
   Predictions block;
   for (std::int64_t first = 0; first < request.data_sets; first += kChunk) {
     const std::int64_t count = std::min(kChunk, request.data_sets - first);
     simulator.simulate_range(first, count, pool, batch);
-    ModelPosterior answers = comparator.empty_posterior();
-    comparator.compare(std::vector<std::string>(static_cast<std::size_t>(count)),
-                       {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                        batch.offsets().data(),
-                        count},
-                       answers);
-    block.clear();
-    for (std::int64_t b = 0; b < count; ++b) {
-      const std::vector<double> p = answers.probabilities(b);
-      block.p.insert(block.p.end(), p.begin(), p.end());
-      block.u.push_back(answers.uncertainty(b));
-    }
-    block.truth.assign(batch.models().begin(), batch.models().end());
-    block.n.assign(batch.sizes().begin(), batch.sizes().end());
-    if (exact) add_exact(problem, batch, pool, block);
+    answer(comparator, problem, batch, pool, block);
     sink(block);
     done(first + count);
+  }
+}
+
+void predict(Comparator& comparator, const Problem& problem, const Batch& all,
+             std::span<const std::int64_t> rows, ThreadPool& pool, const PredictionSink& sink,
+             const std::function<void(std::int64_t)>& done) {
+  Batch batch;
+  Predictions block;
+  for (std::size_t first = 0; first < rows.size(); first += kChunk) {
+    const std::size_t count = std::min<std::size_t>(kChunk, rows.size() - first);
+    gather(all, rows.subspan(first, count), problem.J(), batch);
+    answer(comparator, problem, batch, pool, block);
+    sink(block);
+    done(static_cast<std::int64_t>(first + count));
   }
 }
 

@@ -12,6 +12,7 @@
 
 namespace occam {
 
+class Batch;
 class Comparator;
 class Problem;
 class ProgressSink;
@@ -58,5 +59,10 @@ PredictionLayout prediction_layout(const Comparator& comparator, const Problem& 
 // with the number of data sets behind; it may throw to stop.
 void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
              const PredictionSink& sink, const std::function<void(std::int64_t)>& done);
+
+// The same for data sets at hand: `rows` of a batch.
+void predict(Comparator& comparator, const Problem& problem, const Batch& batch,
+             std::span<const std::int64_t> rows, ThreadPool& pool, const PredictionSink& sink,
+             const std::function<void(std::int64_t)>& done);
 
 }  // namespace occam

@@ -22,19 +22,25 @@ class Chunk {
       : options_(options), sink_(sink), D_(static_cast<std::int64_t>(options.columns.size())) {}
 
   void begin(std::string id) {
+    forget_empty();
     if (sets() >= options_.chunk_sets || rows() >= options_.chunk_rows) flush();
     ids_.push_back(std::move(id));
     offsets_.push_back(offsets_.back());
   }
+  // Missing values are NaN here; where they are refused, none gets this far.
   void row(const float* values) {
+    if (std::any_of(values, values + D_, [](float x) { return std::isnan(x); })) {
+      ++summary_.dropped_rows;
+      return;
+    }
     data_.insert(data_.end(), values, values + D_);
     ++offsets_.back();
   }
   void rows(const float* values, std::int64_t count) {
-    data_.insert(data_.end(), values, values + count * D_);
-    offsets_.back() += count;
+    for (std::int64_t r = 0; r < count; ++r) row(values + r * D_);
   }
   void flush() {
+    forget_empty();
     if (ids_.empty()) return;
     sink_(ids_, {{data_.data(), rows(), D_, D_}, offsets_.data(), sets()});
     data_.clear();
@@ -43,11 +49,21 @@ class Chunk {
   }
   std::int64_t sets() const { return static_cast<std::int64_t>(ids_.size()); }
   std::int64_t rows() const { return offsets_.back(); }
+  const ObservedSummary& summary() const { return summary_; }
 
  private:
+  // A data set of which no row was left.
+  void forget_empty() {
+    if (ids_.empty() || offsets_[offsets_.size() - 2] != offsets_.back()) return;
+    summary_.lost_sets.push_back(std::move(ids_.back()));
+    ids_.pop_back();
+    offsets_.pop_back();
+  }
+
   const ObservedOptions& options_;
   const ObservedSink& sink_;
   std::int64_t D_;
+  ObservedSummary summary_;
   std::vector<float> data_;
   std::vector<std::string> ids_;
   std::vector<std::int64_t> offsets_ = {0};
@@ -78,14 +94,21 @@ class CsvDataSets {
 
   bool next() {
     if (!reader_.next()) return false;
-    id_ = by_.empty() ? default_id_ : "";
-    for (std::size_t i = 0; i < by_.size(); ++i) {
-      if (i > 0) id_ += '/';
-      id_ += reader_.text(by_[i]);
+    key_.clear();
+    for (const std::size_t column : by_) {
+      key_ += reader_.text(column);
+      key_ += '\0';  // in no cell, so that "a/b" and "c" are not taken for "a" and "b/c"
     }
     return true;
   }
-  const std::string& id() const { return id_; }
+  // What tells the row's data set from others, and the same for people.
+  const std::string& key() const { return key_; }
+  std::string id() const {
+    if (by_.empty()) return default_id_;
+    std::string id = key_.substr(0, key_.size() - 1);
+    std::replace(id.begin(), id.end(), '\0', '/');
+    return id;
+  }
   void values(std::vector<float>& row) const {
     row.clear();
     for (const std::size_t column : columns_) {
@@ -101,13 +124,15 @@ class CsvDataSets {
 
  private:
   CsvReader reader_;
-  std::string default_id_, id_;
+  std::string default_id_, key_;
   std::vector<std::size_t> columns_, by_;
 };
 
 CsvDataSets open_csv(const std::string& path, const ObservedOptions& options) {
-  if (path == "-") return {CsvReader::from_stream(std::cin, "standard input"), options, "stdin"};
-  return {CsvReader::open(path), options, file_stem(path)};
+  CsvOptions csv;
+  if (options.missing == MissingRows::drop) csv.missing = MissingValues::keep_nan;
+  if (path == "-") return {CsvReader::from_stream(std::cin, "standard input", csv), options, "stdin"};
+  return {CsvReader::open(path, csv), options, file_stem(path)};
 }
 
 // Whether the rows of each data set stand together, which lets the file be streamed.
@@ -117,9 +142,9 @@ bool is_grouped(const std::string& path, const ObservedOptions& options) {
   std::string present;
   bool any = false;
   while (rows.next()) {
-    if (any && rows.id() == present) continue;
-    if (!seen.insert(rows.id()).second) return false;
-    present = rows.id();
+    if (any && rows.key() == present) continue;
+    if (!seen.insert(rows.key()).second) return false;
+    present = rows.key();
     any = true;
   }
   return true;
@@ -136,15 +161,15 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
   std::string present;
   bool any = false;
   while (rows.next()) {
-    if (!any || rows.id() != present) {
-      if (!seen.insert(rows.id()).second) {
+    if (!any || rows.key() != present) {
+      if (!seen.insert(rows.key()).second) {
         throw Error(
             ErrorKind::bad_data,
             "{}:{}: data set '{}' begins again; rows of a data set must stand together when read from a pipe",
             rows.reader().name(), rows.reader().line(), rows.id());
       }
-      present = rows.id();
-      chunk.begin(present);
+      present = rows.key();
+      chunk.begin(rows.id());
       any = true;
     }
     rows.values(values);
@@ -161,7 +186,7 @@ void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& 
   std::vector<std::vector<float>> sets;
   std::vector<float> values;
   while (rows.next()) {
-    const auto [place, fresh] = index.try_emplace(rows.id(), ids.size());
+    const auto [place, fresh] = index.try_emplace(rows.key(), ids.size());
     if (fresh) {
       ids.push_back(rows.id());
       sets.emplace_back();
@@ -178,8 +203,11 @@ void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 // ---- numpy
 // ---------------------------------------------------------------------------------------------------
 
-void require_finite(const std::vector<float>& values, const std::string& name) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+void require_finite(const std::vector<float>& values, const std::string& name, MissingRows missing) {
+  const bool nan_allowed = missing == MissingRows::drop;
+  const auto bad = std::find_if(values.begin(), values.end(), [&](float x) {
+    return !std::isfinite(x) && !(nan_allowed && std::isnan(x));
+  });
   if (bad != values.end()) {
     throw Error(ErrorKind::bad_data, "{}: element {} is {}; observations must be finite numbers", name,
                 bad - values.begin(), *bad);
@@ -188,7 +216,7 @@ void require_finite(const std::vector<float>& values, const std::string& name) {
 
 // (N), (N, D) is one data set; (B, N, D) are B of them.
 void add_array(const NdArray& array, const std::string& name, const std::string& id, std::int64_t D,
-               Chunk& chunk) {
+               MissingRows missing, Chunk& chunk) {
   const Shape& shape = array.shape;
   const bool flat = shape.size() == 1 && D == 1;
   if (!flat && (shape.size() < 2 || shape.size() > 3 || shape.back() != D)) {
@@ -196,7 +224,7 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
                 D, D);
   }
   const std::vector<float> values = array.as_float();
-  require_finite(values, name);
+  require_finite(values, name, missing);
   if (values.empty()) throw Error(ErrorKind::bad_data, "{}: shape {} holds no data", name, shape_text(shape));
   const std::int64_t n = flat ? shape[0] : shape[shape.size() - 2];
   const std::int64_t sets = shape.size() == 3 ? shape[0] : 1;
@@ -207,14 +235,15 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
 }
 
 // The layout that `occam simulate` writes: all rows in `data`, sizes in `n`.
-void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, Chunk& chunk) {
+void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, MissingRows missing,
+                Chunk& chunk) {
   const NdArray data = file.read("data");
   if (data.shape.size() != 2 || data.shape[1] != D) {
     throw Error(ErrorKind::bad_data, "{}: 'data' has shape {}, expected (rows, {})", path,
                 shape_text(data.shape), D);
   }
   const std::vector<float> values = data.as_float();
-  require_finite(values, path + ": 'data'");
+  require_finite(values, path + ": 'data'", missing);
   std::int64_t row = 0;
   std::int64_t b = 0;
   for (const std::int64_t n : file.read("n").as_int64()) {
@@ -229,17 +258,18 @@ void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, 
     throw Error(ErrorKind::bad_data, "{}: 'n' does not cover all rows of 'data'", path);
 }
 
-void read_npz(const std::string& path, std::int64_t D, Chunk& chunk) {
+void read_npz(const std::string& path, std::int64_t D, MissingRows missing, Chunk& chunk) {
   const NpzReader file(path);
   if (file.names().empty()) throw Error(ErrorKind::bad_data, "{}: there are no arrays in it", path);
-  if (file.has("data") && file.has("n")) return add_packed(file, path, D, chunk);
+  if (file.has("data") && file.has("n")) return add_packed(file, path, D, missing, chunk);
   for (const std::string& name : file.names())
-    add_array(file.read(name), path + ": '" + name + "'", name, D, chunk);
+    add_array(file.read(name), path + ": '" + name + "'", name, D, missing, chunk);
 }
 
 }  // namespace
 
-void read_observed(const std::string& path, const ObservedOptions& options, const ObservedSink& sink) {
+ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
+                              const ObservedSink& sink) {
   Chunk chunk(options, sink);
   const auto D = static_cast<std::int64_t>(options.columns.size());
   const bool numpy = path.ends_with(".npy") || path.ends_with(".npz");
@@ -247,15 +277,16 @@ void read_observed(const std::string& path, const ObservedOptions& options, cons
     throw Error(ErrorKind::usage, "--by names columns of a csv file; {} has none", path);
   }
   if (path.ends_with(".npz")) {
-    read_npz(path, D, chunk);
+    read_npz(path, D, options.missing, chunk);
   } else if (path.ends_with(".npy")) {
-    add_array(read_npy(path), path, file_stem(path), D, chunk);
+    add_array(read_npy(path), path, file_stem(path), D, options.missing, chunk);
   } else if (path == "-" || !InputFile(path).is_regular() || is_grouped(path, options)) {
     stream_csv(path, options, chunk);
   } else {
     gather_csv(path, options, chunk);
   }
   chunk.flush();
+  return chunk.summary();
 }
 
 }  // namespace occam

@@ -11,11 +11,21 @@
 
 namespace occam {
 
+// What to do with a row in which a value is missing (an empty cell, NA, NaN).
+enum class MissingRows { refuse, drop };
+
 struct ObservedOptions {
   std::vector<std::string> columns;  // the network's, found by name; npy and npz: by position
   std::vector<std::string> by;     // csv: columns that tell data sets apart; empty: `dataset` if there is one
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
+  MissingRows missing = MissingRows::refuse;
+};
+
+// What was left out because values were missing.
+struct ObservedSummary {
+  std::int64_t dropped_rows = 0;
+  std::vector<std::string> lost_sets;  // ids of data sets of which no row was left
 };
 
 // Takes some data sets: their ids and their observations.
@@ -23,7 +33,10 @@ using ObservedSink = std::function<void(const std::vector<std::string>& ids, Rag
 
 // Calls the sink for all data sets of `path` ("-": csv on standard input). Error(no_input) for a missing
 // file; Error(bad_data), with file, line and column where there are any, for missing columns, cells that are
-// not numbers, missing values, files without data, arrays of another shape.
-void read_observed(const std::string& path, const ObservedOptions& options, const ObservedSink& sink);
+// not numbers, missing values (unless rows with such are dropped), files without data, arrays of another
+// shape. Data sets are those whose values in all columns `by` agree; their ids are these values, joined by
+// '/'.
+ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
+                              const ObservedSink& sink);
 
 }  // namespace occam

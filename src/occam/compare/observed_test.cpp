@@ -1,7 +1,10 @@
 #include "occam/compare/observed.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
+#include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/npy.hpp"
 #include "occam/io/npz.hpp"
@@ -45,6 +48,53 @@ TEST_F(Observed, ScatteredRowsAreGathered) {
   ObservedOptions options{{"x"}, {"subject", "day"}};
   const auto path = file("a.csv", "subject,day,x\na,1,1\nb,1,2\na,1,3\na,2,4\n");
   EXPECT_EQ(read(path, options), (Sets{{"a/1", {1, 3}}, {"b/1", {2}}, {"a/2", {4}}}));
+}
+
+// "a/b" and "c" are not "a" and "b/c", though both are shown alike.
+TEST_F(Observed, SeveralColumnsTellDataSetsApartExactly) {
+  ObservedOptions options{{"x"}, {"subject", "day"}};
+  const auto path = file("a.csv", "subject,day,x\na/b,c,1\na,b/c,2\na/b,c,3\n");
+  EXPECT_EQ(read(path, options), (Sets{{"a/b/c", {1, 3}}, {"a/b/c", {2}}}));
+}
+
+TEST_F(Observed, RowsWithMissingValuesAreLeftOutOnRequest) {
+  ObservedOptions options{{"x", "y"}, {}};
+  options.missing = MissingRows::drop;
+  const auto summary = [&](const std::string& path) {
+    return read_observed(path, options, [](const auto&, Ragged<const float>) {});
+  };
+  for (const char* order : {"dataset,x,y\ns,1,2\ns,NA,4\ns,5,6\nt,,8\nt,9,\nu,1,1\n",        // together
+                            "dataset,x,y\ns,1,2\nt,,8\ns,NA,4\nu,1,1\nt,9,NaN\ns,5,6\n"}) {  // scattered
+    const auto path = file("a.csv", order);
+    EXPECT_EQ(read(path, options), (Sets{{"s", {1, 2, 5, 6}}, {"u", {1, 1}}}));
+    EXPECT_EQ(summary(path).dropped_rows, 3);
+    EXPECT_EQ(summary(path).lost_sets, std::vector<std::string>{"t"});
+  }
+  EXPECT_THROW(read(file("b.csv", "x,y\n1,abc\n"), options), Error);
+  EXPECT_THROW(read(file("c.csv", "x,y\n1,Inf\n"), options), Error);
+  const std::vector<float> values = {1, 2, NAN, 4};
+  write_npy(folder_ / "d.npy", ArrayView::of<float>({2, 2}, std::span<const float>(values)));
+  EXPECT_EQ(read(folder_ / "d.npy", options), (Sets{{"d", {1, 2}}}));
+}
+
+TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
+  NetworkFile network;
+  network.columns = {"x", "rt"};
+  network.ranges = {{0, 1, 0, 1}, {0.2, 8, 0.25, 6}};
+  RangeCheck check(network);
+  const std::vector<float> values = {0, 0.5f, 1, 640, 0, 0.1f, 1, 3};
+  const std::vector<std::int64_t> offsets = {0, 2, 4};
+  check.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
+  ASSERT_EQ(check.warnings().size(), 1u);
+  EXPECT_EQ(check.warnings()[0].find(
+                "column 'rt': 2 of 4 values lie outside what the network was trained on (0.2 to 8,"),
+            0u)
+      << check.warnings()[0];
+  EXPECT_NE(check.warnings()[0].find("the furthest is 640 in data set 'anna'"), std::string::npos);
+  network.ranges.clear();  // a file of before
+  RangeCheck none(network);
+  none.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
+  EXPECT_TRUE(none.warnings().empty());
 }
 
 TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {

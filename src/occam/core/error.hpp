@@ -31,8 +31,17 @@ class Error : public std::runtime_error {
 
   ErrorKind kind() const { return kind_; }
 
+  // What another program (a compiler, a simulator of the user's own) said about it, line by line; shown below
+  // the message as it is. Empty where there is nothing.
+  const std::string& detail() const { return detail_; }
+  Error& with_detail(std::string text) {
+    detail_ = std::move(text);
+    return *this;
+  }
+
  private:
   ErrorKind kind_;
+  std::string detail_;
 };
 
 }  // namespace occam

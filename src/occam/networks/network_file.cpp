@@ -1,5 +1,6 @@
 #include "occam/networks/network_file.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "occam/core/error.hpp"
@@ -19,6 +20,21 @@ constexpr double kGoldenTolerance = 2e-3;
   throw Error(ErrorKind::bad_config, "{}: {}", name, why);
 }
 
+json ranges_json(const std::vector<ColumnRange>& ranges) {
+  json list = json::array();
+  for (const ColumnRange& r : ranges) list.push_back({r.smallest, r.low, r.high, r.largest});
+  return list;
+}
+
+std::vector<ColumnRange> read_ranges(const json& list) {
+  std::vector<ColumnRange> ranges;
+  for (const json& r : list) {
+    const auto values = r.get<std::array<double, 4>>();
+    ranges.push_back({values[0], values[3], values[1], values[2]});
+  }
+  return ranges;
+}
+
 json describe(const NetworkFile& file) {
   return {{"network", file.config.json()},
           {"members", file.members.size()},
@@ -28,6 +44,7 @@ json describe(const NetworkFile& file) {
           {"models", file.model_names},
           {"model_prior", file.model_prior},
           {"n", {file.smallest_n, file.largest_n}},
+          {"ranges", ranges_json(file.ranges)},
           {"parameters",
            {{"names", file.parameter_names},
             {"mean", file.parameter_mean},
@@ -51,6 +68,7 @@ void read_description(const json& d, NetworkFile& file) {
   file.model_prior = d.at("model_prior").get<std::vector<double>>();
   file.smallest_n = d.at("n").at(0).get<std::int64_t>();
   file.largest_n = d.at("n").at(1).get<std::int64_t>();
+  if (d.contains("ranges")) file.ranges = read_ranges(d.at("ranges"));
   const json& p = d.at("parameters");
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();
@@ -65,6 +83,7 @@ void check_description(const NetworkFile& file) {
     }
   };
   same(file.columns.size(), file.config.channels, "columns");
+  if (!file.ranges.empty()) same(file.ranges.size(), file.config.channels, "ranges of columns");
   same(file.model_names.size(), file.config.models, "model names");
   same(file.model_prior.size(), file.config.models, "model probabilities");
   const auto P = file.parameter_names.size();

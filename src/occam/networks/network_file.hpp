@@ -24,6 +24,12 @@ struct GoldenOutputs {
   std::vector<float> outputs;   // (members, sets, J), of the head `models`
 };
 
+// Values of one column in the data sets trained on.
+struct ColumnRange {
+  double smallest = 0, largest = 0;
+  double low = 0, high = 0;  // quantiles .001 and .999
+};
+
 struct NetworkFile {
   static constexpr std::int64_t kFormatVersion = 1;
 
@@ -41,6 +47,7 @@ struct NetworkFile {
   std::vector<double> model_prior;       // (J)
   std::int64_t smallest_n = 1;           // rows of the data sets trained on
   std::int64_t largest_n = 1;
+  std::vector<ColumnRange> ranges;  // (D); empty in files written before there were any
 
   // Outputs of the head `parameters` are (theta - mean) / scale.
   std::vector<std::string> parameter_names;

@@ -7,6 +7,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/simulator.hpp"
+#include "occam/train/source.hpp"
 
 namespace occam {
 namespace {
@@ -80,20 +81,47 @@ void in_blocks(ThreadPool& pool, const std::vector<ScopePoint>& points, const Vi
   });
 }
 
-// Simulated data sets first..first+count-1 as points, chunk by chunk.
-void simulate_points(Simulations& simulations, Comparator& comparator, const Sketch& sketch,
-                     std::int64_t first, std::int64_t count, ProgressSink& progress,
-                     const std::function<void(std::vector<ScopePoint>)>& visit) {
+// Where data sets come from: fills a batch with data sets first..first+count-1.
+using Supply = std::function<void(std::int64_t first, std::int64_t count, Batch& out)>;
+
+std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& comparator, const Sketch& sketch,
+                                       std::int64_t first, std::int64_t count, ProgressSink& progress) {
+  std::vector<ScopePoint> points;
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kChunk) {
     if (progress.stop_requested())
       throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
-    simulations.simulate(first + done, std::min(kChunk, count - done), comparator.pool(), batch);
-    auto points = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
-    for (std::size_t b = 0; b < points.size(); ++b) points[b].model = batch.models()[b];
-    visit(std::move(points));
+    supply(first + done, std::min(kChunk, count - done), batch);
+    auto chunk = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
+    for (std::size_t b = 0; b < chunk.size(); ++b) chunk[b].model = batch.models()[b];
+    std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
     progress.update(first + std::min(done + kChunk, count), 0, "scope");
   }
+  return points;
+}
+
+// The first `reference` data sets of the supply become the reference, the next ones calibrate it.
+ScopeReference build(const Supply& supply, Comparator& comparator, std::int64_t reference,
+                     std::int64_t calibration, bool ordered, ProgressSink& progress) {
+  constexpr std::int64_t kFewest = 10 * NeighbourSpace::kNeighbours;
+  if (reference < kFewest || calibration < kFewest) {
+    throw Error(ErrorKind::usage,
+                "a scope reference of {} data sets with {} for calibration is too small; at least {}",
+                reference, calibration, kFewest);
+  }
+  Batch sample;
+  supply(0, std::min(kSketchSample, reference), sample);
+  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, ordered);
+  ScopeReference scope(sketch, comparator.file().config.models,
+                       collect_points(supply, comparator, sketch, 0, reference, progress));
+  comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
+  const auto points = collect_points(supply, comparator, sketch, reference, calibration, progress);
+  std::vector<ScopeReference::Scores> scores(points.size());
+  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<const ScopePoint> block) {
+    std::ranges::move(scope.scores(block), scores.begin() + static_cast<std::ptrdiff_t>(first));
+  });
+  scope.calibrate(points, scores);
+  return scope;
 }
 
 }  // namespace
@@ -108,29 +136,23 @@ Fields fields(ScopeOptions& o) {
 
 ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
                            std::uint64_t seed, ProgressSink& progress) {
-  if (options.reference < 10 * NeighbourSpace::kNeighbours) {
-    throw Error(ErrorKind::usage, "a scope reference of {} data sets is too small; at least {}",
-                options.reference, 10 * NeighbourSpace::kNeighbours);
-  }
   Simulations simulations(problem, seed);
-  Batch sample;
-  simulations.simulate(0, std::min(kSketchSample, options.reference), comparator.pool(), sample);
-  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, problem.ordered());
-  std::vector<ScopePoint> points;
-  const auto collect = [&](std::vector<ScopePoint> chunk) {
-    std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
+  const Supply supply = [&](std::int64_t first, std::int64_t count, Batch& out) {
+    simulations.simulate(first, count, comparator.pool(), out);
   };
-  simulate_points(simulations, comparator, sketch, 0, options.reference, progress, collect);
-  ScopeReference scope(sketch, problem.J(), points);
-  comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
-  points.clear();
-  simulate_points(simulations, comparator, sketch, options.reference, options.calibration, progress, collect);
-  std::vector<ScopeReference::Scores> scores(points.size());
-  in_blocks(comparator.pool(), points, [&](std::size_t first, std::span<const ScopePoint> block) {
-    std::ranges::move(scope.scores(block), scores.begin() + static_cast<std::ptrdiff_t>(first));
-  });
-  scope.calibrate(points, scores);
-  return scope;
+  return build(supply, comparator, options.reference, options.calibration, problem.ordered(), progress);
+}
+
+ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<const std::int64_t> reference,
+                           std::span<const std::int64_t> calibration, bool ordered, ProgressSink& progress) {
+  std::vector<std::int64_t> rows(reference.begin(), reference.end());
+  rows.insert(rows.end(), calibration.begin(), calibration.end());
+  const Supply supply = [&](std::int64_t first, std::int64_t count, Batch& out) {
+    gather(all, std::span(rows).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+           comparator.file().config.models, out);
+  };
+  return build(supply, comparator, static_cast<std::int64_t>(reference.size()),
+               static_cast<std::int64_t>(calibration.size()), ordered, progress);
 }
 
 void put_scope(const ScopeReference& scope, NetworkFile& file) {

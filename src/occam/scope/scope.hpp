@@ -23,6 +23,10 @@ Fields fields(ScopeOptions& o);
 ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
                            std::uint64_t seed, ProgressSink& progress);
 
+// The same from data sets at hand, such as a reference table: `reference` and `calibration` are rows of it.
+ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<const std::int64_t> reference,
+                           std::span<const std::int64_t> calibration, bool ordered, ProgressSink& progress);
+
 // Into a network file, and from it; nothing where it has none. Error(bad_config) where it is damaged.
 void put_scope(const ScopeReference& scope, NetworkFile& file);
 std::optional<ScopeReference> scope_of(const NetworkFile& file);

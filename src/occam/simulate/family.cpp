@@ -27,6 +27,10 @@ nlohmann::json Family::settings_json() const {
   return fields_json(const_cast<Family*>(this)->settings());
 }
 
+nlohmann::json Family::identity() const {
+  return settings_json();
+}
+
 void Family::simulate_many(std::span<SimulationRequest> requests) const {
   for (SimulationRequest& request : requests) {
     request.rows = simulate(request.theta, request.n, *request.rng, request.out);

@@ -76,6 +76,14 @@ class Family {
   // Present settings as one JSON object.
   nlohmann::json settings_json() const;
 
+  // All that simulations depend on beside the parameters, for the fingerprint of a problem. By default the
+  // settings.
+  virtual nlohmann::json identity() const;
+  // False where data can only come from a table that another program made; simulate() is an error then.
+  virtual bool simulates() const { return true; }
+  // Data sets that a task takes together at least, where a call is dear (a worker process).
+  virtual std::int64_t group() const { return 1; }
+
   // Rows that simulate() writes at most for size n.
   virtual std::int64_t max_rows(std::int64_t n) const { return n; }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/simulate/call_text.hpp"
 
@@ -108,21 +109,12 @@ std::string canonical_text_of(const ProblemSpec& spec) {
     const Model& model = spec.models[j];
     text += fmt::format("model {} probability {} family {} settings {}\n", model.name(),
                         number_text(spec.model_prior[j]), model.family().name(),
-                        model.family().settings_json().dump());
+                        model.family().identity().dump());
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
       text += fmt::format("  {} = {}\n", model.parameters()[i].name, model.priors()[i].text());
     }
   }
   return text;
-}
-
-// FNV-1a over 64 bits, then the finaliser of MurmurHash3: stable across machines and versions.
-std::string hexadecimal_hash(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
-  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
-  hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
-  return fmt::format("{:016x}", hash ^ (hash >> 33));
 }
 
 std::shared_ptr<const nlohmann::json> table_or_empty(std::shared_ptr<const nlohmann::json> table) {
@@ -199,6 +191,10 @@ const std::vector<Column>& Problem::columns() const {
 }
 bool Problem::ordered() const {
   return state_->ordered;
+}
+bool Problem::simulates() const {
+  return std::any_of(models().begin(), models().end(),
+                     [](const Model& model) { return model.family().simulates(); });
 }
 const std::vector<std::string>& Problem::parameter_names() const {
   return state_->parameter_names;

@@ -55,6 +55,8 @@ class Problem {
   const std::vector<Column>& columns() const;  // (D)
   std::int64_t D() const { return static_cast<std::int64_t>(columns().size()); }
   bool ordered() const;
+  // False where no model can be simulated: data come from a table then, and size() means nothing.
+  bool simulates() const;
 
   // Parameters with the same name in different models share a slot; slots are in order of first appearance.
   const std::vector<std::string>& parameter_names() const;  // (P)

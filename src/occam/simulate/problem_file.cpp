@@ -2,10 +2,13 @@
 #include "occam/simulate/problem_file.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <toml++/toml.h>
 
@@ -13,20 +16,38 @@
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
 #include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/own/own_family.hpp"
 
 namespace occam {
 namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kProblemKeys = {"name",    "description", "n",        "one_n_per_batch",
-                                               "family",  "parameters",  "settings", "model",
+const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
+                                               "family",  "parameters",  "settings",  "model",
+                                               "columns", "ordered",     "simulator", "simulator_timeout_s",
                                                "network", "train"};
-const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings"};
+const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
+                                             "simulator_timeout_s"};
+// Names that a simulator gets beside its parameters, and columns of files beside the data.
+const std::vector<std::string> kTakenParameters = {"n", "rng", "model", "dataset"};
+const std::vector<std::string> kTakenColumns = {"dataset", "model"};
+
+bool is_one_of(std::string_view name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Parameters of the user's own become arguments of functions in other languages.
+bool is_identifier(std::string_view name) {
+  return !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
+}
 
 class ProblemReader {
  public:
-  ProblemReader(const toml::table& root, std::string path) : root_(root), path_(std::move(path)) {}
+  ProblemReader(const toml::table& root, std::string path, std::string folder)
+      : root_(root), path_(std::move(path)), folder_(std::move(folder)) {}
 
   Problem read() {
     check_keys(root_, kProblemKeys, "");
@@ -34,7 +55,7 @@ class ProblemReader {
     spec.name = required_text("name");
     if (spec.name.empty()) fail(*root_.get("name"), "name is empty");
     if (const toml::node* node = root_.get("description")) spec.description = text_of(*node, "description");
-    spec.size = size();
+    read_layout();
     if (const toml::node* node = root_.get("one_n_per_batch")) {
       if (!node->is_boolean()) fail(*node, "one_n_per_batch: expected true or false");
       spec.one_n_per_batch = node->as_boolean()->get();
@@ -42,6 +63,7 @@ class ProblemReader {
     spec.network = option_table("network");
     spec.train = option_table("train");
     read_models(spec);
+    if (const std::optional<SizeDistribution> given = size(spec)) spec.size = *given;
     return Problem(std::move(spec));
   }
 
@@ -64,7 +86,9 @@ class ProblemReader {
     try {
       return work();
     } catch (const Error& error) {
-      fail_at(source, std::string(prefix) + error.what());
+      const bool missing = error.kind() == ErrorKind::no_input;
+      throw Error(missing ? ErrorKind::no_input : ErrorKind::bad_config, "{}: {}{}", position(source), prefix,
+                  error.what());
     }
   }
 
@@ -97,7 +121,18 @@ class ProblemReader {
     return *node.as_table();
   }
 
-  SizeDistribution size() const {
+  // Nothing where no model simulates: then sizes are those of the table.
+  std::optional<SizeDistribution> size(const ProblemSpec& spec) const {
+    const bool simulates = std::any_of(spec.models.begin(), spec.models.end(),
+                                       [](const Model& model) { return model.family().simulates(); });
+    if (!simulates) {
+      if (const toml::node* given = root_.get("n")) {
+        fail(*given,
+             "n has no meaning here: no model has a family or a simulator, so the sizes are those of the "
+             "table");
+      }
+      return std::nullopt;
+    }
     const toml::node& node =
         required(root_, "n", "the number of observations, such as n = \"uniform(1, 100)\"");
     if (node.is_integer()) {
@@ -105,6 +140,45 @@ class ProblemReader {
     }
     if (!node.is_string()) fail(node, "n: expected an integer or text such as \"uniform(1, 100)\"");
     return at(node.source(), "", [&] { return SizeDistribution::parse(node.as_string()->get()); });
+  }
+
+  // Columns and order of models of the user's own.
+  void read_layout() {
+    if (const toml::node* node = root_.get("columns")) {
+      if (const toml::array* names = node->as_array()) {
+        for (const toml::node& name : *names) add_column(name, text_of(name, "columns"), "");
+      } else if (const toml::table* table = node->as_table()) {
+        for (const auto& [key, value] : in_file_order(*table)) {
+          add_column(*key, std::string(key->str()), text_of(*value, fmt::format("columns.{}", key->str())));
+        }
+      } else {
+        fail(*node,
+             "columns: expected a list of names, such as [\"choice\", \"rt\"], or a table of name = "
+             "\"description\"");
+      }
+      if (columns_.empty()) fail(*node, "columns: at least one is needed");
+    }
+    if (const toml::node* node = root_.get("ordered")) {
+      if (!node->is_boolean())
+        fail(*node, "ordered: expected true (a series) or false (observations in any order)");
+      ordered_ = node->as_boolean()->get();
+    }
+  }
+
+  template <class Node>
+  void add_column(const Node& node, const std::string& name, const std::string& description) {
+    const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+    if (name.empty() || !plain) fail(node, "columns: a name is empty or holds control characters");
+    if (is_one_of(name, kTakenColumns)) {
+      fail(node,
+           fmt::format(
+               "columns: '{}' is taken: files of simulations have a column of that name beside the data",
+               name));
+    }
+    for (const Column& column : columns_) {
+      if (column.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
+    }
+    columns_.push_back({name, description.empty() ? name : description});
   }
 
   json to_json(const toml::node& node) const {
@@ -199,17 +273,19 @@ class ProblemReader {
   Model model(const toml::key& key, const toml::table& table, ProblemSpec& spec) {
     const std::string name(key.str());
     const std::string where = position(key.source());
-    const std::shared_ptr<const Family> chosen = family(table, key);
+    const bool own = is_own(table, key);
+    const std::shared_ptr<const Family> chosen = own ? own_family(table, key) : family(table, key);
     const std::vector<Parameter> parameters = chosen->parameters();
     std::vector<std::string> known = kModelKeys;
     for (const Parameter& parameter : parameters) {
       known.push_back(parameter.name);
       used_parameters_.push_back(parameter.name);
     }
-    check_keys(table, known, fmt::format(" in model '{}' (family '{}')", name, chosen->name()));
+    if (!own) check_keys(table, known, fmt::format(" in model '{}' (family '{}')", name, chosen->name()));
 
     Model::NamedPriors priors;
     for (const Parameter& parameter : parameters) {
+      if (own) break;  // its parameters are what the file says, priors included
       const toml::node* node = table.get(parameter.name);
       if (node == nullptr && shared_parameters_ != nullptr) node = shared_parameters_->get(parameter.name);
       if (node == nullptr) continue;
@@ -229,14 +305,90 @@ class ProblemReader {
     return {name, chosen, priors, where};
   }
 
+  // Whether a model is of the user's own: it says so itself, or the top of the file says so for all.
+  bool is_own(const toml::table& table, const toml::key& key) const {
+    if (table.contains("simulator") && table.contains("family")) {
+      fail(*table.get("simulator"),
+           fmt::format("model '{}' has both a family and a simulator: expected one of them", key.str()));
+    }
+    if (table.contains("simulator")) return true;
+    if (table.contains("family")) return false;
+    if (root_.contains("simulator") && root_.contains("family")) {
+      fail(key,
+           fmt::format("model '{}' names neither, and the top of the file has both a family and a simulator",
+                       key.str()));
+    }
+    return !root_.contains("family") && (root_.contains("simulator") || root_.contains("columns"));
+  }
+
+  std::shared_ptr<const Family> own_family(const toml::table& table, const toml::key& key) {
+    if (columns_.empty()) {
+      fail(
+          key,
+          fmt::format(
+              "model '{}' has a simulator of your own, but the file does not say what it simulates: expected "
+              "columns = [\"NAME\", ...] at the top",
+              key.str()));
+    }
+    OwnModel own;
+    own.name = key.str();
+    own.columns = columns_;
+    own.ordered = ordered_;
+    own.folder = folder_;
+    if (shared_parameters_ != nullptr) {
+      for (const auto& [name, node] : in_file_order(*shared_parameters_)) {
+        if (!table.contains(name->str())) add_parameter(own, *name, *node);
+        used_parameters_.emplace_back(name->str());
+      }
+    }
+    for (const auto& [name, node] : in_file_order(table)) {
+      if (!is_one_of(name->str(), kModelKeys)) add_parameter(own, *name, *node);
+    }
+    if (const toml::node* node = table.get("settings")) {
+      fail(*node,
+           "settings belong to built-in families; a constant of your own simulator is a parameter with a "
+           "number");
+    }
+    const toml::node* node = table.contains("simulator") ? table.get("simulator") : root_.get("simulator");
+    if (node != nullptr) own.simulator = to_json(*node);
+    const toml::node* timeout = table.contains("simulator_timeout_s") ? table.get("simulator_timeout_s")
+                                                                      : root_.get("simulator_timeout_s");
+    if (timeout != nullptr) {
+      own.timeout_s = timeout->value<double>().value_or(0.0);
+      if (!(own.timeout_s > 0.0 && own.timeout_s <= 1e6)) {
+        fail(*timeout, "simulator_timeout_s: expected seconds, a number above 0 and at most 1e6");
+      }
+    }
+    return at(node == nullptr ? key.source() : node->source(), "",
+              [&] { return make_own_family(std::move(own), pools_); });
+  }
+
+  // Any key of such a model is a parameter, unless it looks like a mistyped key.
+  void add_parameter(OwnModel& own, const toml::key& key, const toml::node& node) const {
+    const std::string name(key.str());
+    const std::string meant = nearest_name(name, kModelKeys);
+    if (!meant.empty()) fail(key, fmt::format("unknown key '{}' (did you mean '{}'?)", name, meant));
+    if (!is_identifier(name) || is_one_of(name, kTakenParameters)) {
+      fail(key, fmt::format(
+                    "'{}' cannot be the name of a parameter: expected letters, digits and '_', not beginning "
+                    "with a digit, and none of {}",
+                    name, fmt::join(kTakenParameters, ", ")));
+    }
+    Parameter parameter{name, "a parameter of your own"};
+    parameter.prior = prior_of(node, name);
+    own.parameters.push_back(std::move(parameter));
+  }
+
   // The family of a model with its settings. Models that agree on both share one object.
   std::shared_ptr<const Family> family(const toml::table& table, const toml::key& key) {
     const toml::node* node = table.get("family");
     if (node == nullptr) node = root_.get("family");
     if (node == nullptr) {
       fail(key,
-           fmt::format("model '{}' has no family: expected family = \"NAME\" here or at the top of the file",
-                       key.str()));
+           fmt::format(
+               "model '{}' has no family: expected family = \"NAME\" here or at the top of the file, or a "
+               "simulator of your own",
+               key.str()));
     }
     const std::string name = text_of(*node, "family");
     std::shared_ptr<Family> made =
@@ -264,6 +416,10 @@ class ProblemReader {
 
   const toml::table& root_;
   std::string path_;
+  std::string folder_;  // where simulators of the user's own are; empty: nowhere
+  std::vector<Column> columns_;
+  bool ordered_ = false;
+  WorkerPools pools_;
   const toml::table* shared_parameters_ = nullptr;
   const toml::table* shared_settings_ = nullptr;
   const toml::key* without_probability_ = nullptr;  // the first model that gives none
@@ -321,15 +477,50 @@ std::string prior_line(const std::string& name, const Prior& prior) {
   return fmt::format("{} = {}\n", toml_key(name), value);
 }
 
+// The first model of the user's own, or null.
+const OwnFamily* own_family_of(const Problem& problem) {
+  for (const Model& model : problem.models()) {
+    if (const auto* own = dynamic_cast<const OwnFamily*>(&model.family())) return own;
+  }
+  return nullptr;
+}
+
+// What the file has to say about models of the user's own, for all of them.
+std::string layout_lines(const OwnFamily& own) {
+  json columns = json::array();
+  std::string described;
+  for (const Column& column : own.model().columns) {
+    columns.push_back(column.name);
+    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
+                             toml_string(column.description));
+  }
+  const bool plain = std::all_of(own.model().columns.begin(), own.model().columns.end(),
+                                 [](const Column& column) { return column.description == column.name; });
+  std::string text = plain ? fmt::format("columns = {}\n", toml_value(columns))
+                           : fmt::format("columns = {{ {} }}\n", described);
+  if (own.model().ordered) text += "ordered = true\n";
+  return text;
+}
+
+std::string simulator_lines(const OwnModel& own) {
+  std::string text;
+  if (!own.simulator.is_null()) text += fmt::format("simulator = {}\n", toml_value(own.simulator));
+  if (own.timeout_s != OwnModel().timeout_s)
+    text += fmt::format("simulator_timeout_s = {}\n", toml_number(own.timeout_s));
+  return text;
+}
+
 // What a reader needs to know before editing: the columns, and the parameters of each family.
 std::string explanation(const Problem& problem) {
   std::string text;
+  const OwnFamily* own = own_family_of(problem);
   for (const Column& column : problem.columns()) {
-    text += fmt::format("# Column {}: {}.\n", column.name, column.description);
+    if (own == nullptr) text += fmt::format("# Column {}: {}.\n", column.name, column.description);
   }
   std::vector<std::string> seen;
   for (const Model& model : problem.models()) {
     const Family& family = model.family();
+    if (dynamic_cast<const OwnFamily*>(&family) != nullptr) continue;  // its author knows
     if (std::find(seen.begin(), seen.end(), family.name()) != seen.end()) continue;
     seen.push_back(family.name());
     text += fmt::format("# Family {}: {}.\n", family.name(), family.description());
@@ -342,7 +533,7 @@ std::string explanation(const Problem& problem) {
 
 }  // namespace
 
-Problem read_problem(std::string_view toml_text, const std::string& path) {
+Problem read_problem(std::string_view toml_text, const std::string& path, const std::string& folder) {
   toml::table root;
   try {
     root = toml::parse(toml_text, std::string_view(path));
@@ -350,30 +541,37 @@ Problem read_problem(std::string_view toml_text, const std::string& path) {
     throw Error(ErrorKind::bad_config, "{}:{}:{}: {}", path, error.source().begin.line,
                 error.source().begin.column, error.description());
   }
-  return ProblemReader(root, path).read();
+  return ProblemReader(root, path, folder).read();
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::absolute(path).parent_path().string();
 }
 
 Problem load_problem(std::string_view name_or_path) {
   if (!name_or_path.ends_with(".toml")) return builtin_problem(name_or_path);
   const std::string path(name_or_path);
-  return read_problem(read_file(path), path);
+  return read_problem(read_file(path), path, folder_of(path));
 }
 
 std::string problem_toml(const Problem& problem) {
   const std::span<const Model> models = problem.models();
   const bool one_family = std::all_of(models.begin(), models.end(), [&](const Model& model) {
-    return model.shared_family() == models.front().shared_family();
+    return model.shared_family() == models.front().shared_family();  // never so for models of the user's own
   });
   std::string text = fmt::format("name = {}\n", toml_string(problem.name()));
   if (!problem.description().empty())
     text += fmt::format("description = {}\n", toml_string(problem.description()));
-  text += fmt::format("n = {}\n", problem.size().kind() == SizeDistribution::Kind::fixed
-                                      ? problem.size().text()
-                                      : toml_string(problem.size().text()));
+  if (problem.simulates()) {
+    text += fmt::format("n = {}\n", problem.size().kind() == SizeDistribution::Kind::fixed
+                                        ? problem.size().text()
+                                        : toml_string(problem.size().text()));
+  }
+  const OwnFamily* own = own_family_of(problem);
+  if (own != nullptr) text += layout_lines(*own);
   if (problem.one_n_per_batch()) text += "one_n_per_batch = true\n";
   if (one_family) text += fmt::format("family = {}\n", toml_string(models.front().family().name()));
-  text += '\n';
-  text += explanation(problem);
+  if (const std::string told = explanation(problem); !told.empty()) text += "\n" + told;
 
   // What all models agree on is written once.
   std::vector<bool> common(models.front().parameters().size(), false);
@@ -393,12 +591,17 @@ std::string problem_toml(const Problem& problem) {
   for (std::size_t j = 0; j < models.size(); ++j) {
     const Model& model = models[j];
     text += fmt::format("\n[model.{}]\n", toml_key(model.name()));
-    if (!one_family) text += fmt::format("family = {}\n", toml_string(model.family().name()));
+    const auto* own_model = dynamic_cast<const OwnFamily*>(&model.family());
+    if (own_model != nullptr) {
+      text += simulator_lines(own_model->model());
+    } else if (!one_family) {
+      text += fmt::format("family = {}\n", toml_string(model.family().name()));
+    }
     if (!equal) text += fmt::format("prior_probability = {}\n", toml_number(prior[j]));
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
       if (!one_family || !common[i]) text += prior_line(model.parameters()[i].name, model.priors()[i]);
     }
-    if (!one_family) {
+    if (!one_family && own_model == nullptr) {
       text += toml_table(fmt::format("model.{}.settings", toml_key(model.name())),
                          model.family().settings_json());
     }

@@ -6,7 +6,7 @@
 //   family = "bernoulli"           # or once at the top, for all models
 //   theta = "beta(1, 1)"
 //
-// docs/problem-files.md lists every key.
+// A model may also have a simulator of the user's own (simulate/own/). docs/problem-files.md lists every key.
 #pragma once
 
 #include <string>
@@ -22,8 +22,13 @@ namespace occam {
 Problem load_problem(std::string_view name_or_path);
 
 // Reads a problem from the text of a file; `path` is for messages. Every error is Error(bad_config) and opens
-// with path:line:column.
-Problem read_problem(std::string_view toml, const std::string& path);
+// with path:line:column. Simulators of the user's own are looked for in `folder`, and it is Error(no_input)
+// when one is missing; without a folder the problem is read all the same, but those models cannot be
+// simulated.
+Problem read_problem(std::string_view toml, const std::string& path, const std::string& folder = "");
+
+// The folder of a file, from the root of the file system.
+std::string folder_of(const std::string& path);
 
 // Any problem as such a file, ready to edit. Reading it gives a problem with the same fingerprint.
 std::string problem_toml(const Problem& problem);

@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/io/test_support.hpp"
 #include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/simulator.hpp"
 
 namespace occam {
 namespace {
@@ -214,6 +216,99 @@ TEST(ProblemFile, LoadsByNameVariantAndPath) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'beta-binomial'?"), std::string::npos)
         << error.what();
   }
+}
+
+// Models of the user's own: read without their simulators at hand, as from a network file.
+const char* kOwnFile = R"toml(name = "bandit"
+n = 100
+columns = { choice = "option chosen", reward = "1 if it paid" }
+ordered = true
+simulator = ["python3", "bandit.py"]
+simulator_timeout_s = 30
+
+[parameters]
+beta = "gamma(3, 1)"
+
+[model.rw]
+alpha = "beta(2, 2)"
+
+[model.own_way]
+simulator = "other.cpp"
+beta = 2
+kappa = "normal(0, 1)"
+)toml";
+
+std::string with_own(const std::string& from, const std::string& to) {
+  std::string text = kOwnFile;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(OwnModelsInProblemFiles, AnyKeyIsAParameter) {
+  const Problem problem = read_problem(kOwnFile, "own.toml");
+  EXPECT_TRUE(problem.ordered());
+  EXPECT_EQ(problem.columns(),
+            (std::vector<Column>{{"choice", "option chosen"}, {"reward", "1 if it paid"}}));
+  EXPECT_EQ(problem.parameter_names(), (std::vector<std::string>{"beta", "alpha", "kappa"}));
+  EXPECT_EQ(problem.prior(0, 0)->text(), "gamma(3, 1)");
+  EXPECT_EQ(problem.prior(1, 0), nullptr);  // fixed at 2 there
+  const Problem again = read_problem(problem_toml(problem), "again.toml");
+  EXPECT_EQ(again.canonical_text(), problem.canonical_text());
+  EXPECT_EQ(problem_toml(again), problem_toml(problem));
+  // What the data come from is part of the problem, and a network must not be taken for another's.
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"bandit.py", "bandit2.py"}, {"reward =", "payoff ="}, {"ordered = true", "ordered = false"}}) {
+    EXPECT_NE(read_problem(with_own(from, to), "other.toml").fingerprint(), problem.fingerprint()) << to;
+  }
+  // Without the simulator everything works but simulating.
+  ThreadPool pool(1);
+  Simulator simulator(problem, 1, Purpose::simulate, {.batch = 1});
+  EXPECT_EQ(testing::error_of([&] { simulator.simulate(0, pool); })->kind(), ErrorKind::no_input);
+}
+
+TEST(OwnModelsInProblemFiles, MistakesAreToldWithTheirPlace) {
+  const auto expect = [](const std::string& text, const std::string& says) {
+    const std::string got = testing::failure_of([&] { read_problem(text, "own.toml"); });
+    EXPECT_NE(got.find("78: own.toml:"), std::string::npos) << got;
+    EXPECT_NE(got.find(says), std::string::npos) << got;
+  };
+  expect(
+      with_own("columns = { choice = \"option chosen\", reward = \"1 if it paid\" }", ""),
+      "own.toml:11:8: model 'rw' has a simulator of your own, but the file does not say what it simulates");
+  expect(with_own("reward =", "model ="), "own.toml:3:39: columns: 'model' is taken");
+  expect(with_own("columns = {", "columns = 3 # {"), "own.toml:3:11: columns: expected a list of names");
+  expect(with_own("{ choice = \"option chosen\", reward = \"1 if it paid\" }", "[\"x\", \"x\"]"),
+         "own.toml:3:17: columns: 'x' is named twice");
+  expect(with_own("{ choice = \"option chosen\", reward = \"1 if it paid\" }", "[]"),
+         "columns: at least one is needed");
+  expect(with_own("ordered = true", "ordered = \"yes\""), "own.toml:4:11: ordered: expected true");
+  expect(with_own("[\"python3\", \"bandit.py\"]", "[\"python3\", 3]"),
+         "own.toml:5:13: simulator: expected a C++ file");
+  expect(with_own("[\"python3\", \"bandit.py\"]", "\"  \""), "own.toml:5:13: simulator: expected a C++ file");
+  expect(with_own("simulator_timeout_s = 30", "simulator_timeout_s = 0"),
+         "own.toml:6:23: simulator_timeout_s: expected seconds");
+  expect(with_own("alpha = ", "prior_probabilty = "),
+         "own.toml:12:1: unknown key 'prior_probabilty' (did you mean 'prior_probability'?)");
+  expect(with_own("alpha = ", "rng = "), "own.toml:12:1: 'rng' cannot be the name of a parameter");
+  expect(with_own("alpha = ", "\"1st\" = "), "own.toml:12:1: '1st' cannot be the name of a parameter");
+  expect(with_own("alpha = \"beta(2, 2)\"", "alpha = \"bata(2, 2)\""), "own.toml:12:9: alpha = ");
+  expect(with_own("kappa = ", "family = \"normal\"\nkappa = "), "has both a family and a simulator");
+  expect(with_own("kappa = \"normal(0, 1)\"", "settings = { dt = 1 }"),
+         "settings belong to built-in families");
+  expect(with_own("n = 100\n", ""), "missing key 'n'");
+  // A family whose data differ cannot be compared with them.
+  expect(with_own("simulator = \"other.cpp\"\nbeta = 2\nkappa = \"normal(0, 1)\"", "family = \"normal\""),
+         "has columns x");
+}
+
+TEST(OwnModelsInProblemFiles, ModelsWithoutASimulatorTakeTheirSizesFromATable) {
+  const std::string text = "name = \"t\"\ncolumns = [\"x\"]\n[model.a]\n[model.b]\n";
+  const Problem problem = read_problem(text, "t.toml");
+  EXPECT_FALSE(problem.simulates());
+  EXPECT_EQ(read_problem(problem_toml(problem), "again.toml").fingerprint(), problem.fingerprint());
+  const std::string got = testing::failure_of([&] { read_problem("n = 3\n" + text, "t.toml"); });
+  EXPECT_NE(got.find("78: t.toml:1:5: n has no meaning here"), std::string::npos) << got;
 }
 
 }  // namespace

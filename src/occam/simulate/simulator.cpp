@@ -138,7 +138,9 @@ void Simulator::cut_into_tasks() {
   tasks_.clear();
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
-    while (end < count && end - begin < options_.group && family(order_[end]) == family(order_[begin])) ++end;
+    const auto first = static_cast<std::size_t>(out_->models()[order_[begin]]);
+    const std::int64_t group = std::max(options_.group, problem_.models()[first].family().group());
+    while (end < count && end - begin < group && family(order_[end]) == family(order_[begin])) ++end;
     tasks_.push_back({begin, end});
     begin = end;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "occam/simulate/reference_table.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -31,20 +32,6 @@ class SimulatedSource final : public BatchSource {
 
  private:
   Simulator simulator_;
-};
-
-// A table of data sets simulated before, by `occam simulate` (npz) or another program.
-class ReferenceTable {
- public:
-  // Error(bad_data) when the file does not fit the problem: columns, model indices, sizes, values.
-  // Arrays: data (sum N, D), n (K), model (K), and optionally parameters (K, P).
-  static ReferenceTable read(const std::string& path, const Problem& problem);
-
-  std::int64_t size() const { return all_.size(); }
-  const Batch& all() const { return all_; }
-
- private:
-  Batch all_;
 };
 
 // Batches drawn from some rows of a table, each once per pass, in an order that changes from pass to pass.

@@ -11,6 +11,7 @@
 #include "occam/core/version.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/train/checkpoint.hpp"
+#include "occam/train/column_ranges.hpp"
 #include "occam/train/warm_start.hpp"
 
 namespace occam {
@@ -169,7 +170,7 @@ void Trainer::open_sources() {
   const std::int64_t size = run_.table->size();
   if (size < 20) throw Error(ErrorKind::bad_data, "a table of {} data sets is too small to train from", size);
   std::vector<std::int64_t> kept, aside;
-  for (std::int64_t k = 0; k < size; ++k) (k % 10 == 9 ? aside : kept).push_back(k);
+  for (std::int64_t k = 0; k < size; ++k) (ReferenceTable::held_out(k) ? aside : kept).push_back(k);
   gather(run_.table->all(), aside, problem_.J(), s_->validation);
   const std::vector<std::int64_t> first(kept.begin(),
                                         kept.begin() + std::min<std::int64_t>(kStandardiseSets, kept.size()));
@@ -366,7 +367,17 @@ NetworkFile Trainer::train() {
       throw Error(ErrorKind::interrupted, "stopped at step {}{}", s_->at.step,
                   run_.checkpoint.empty() ? "" : "; continue with --resume");
     }
-    step(s_->at.step);
+    try {
+      step(s_->at.step);
+    } catch (const Error& error) {
+      // A simulator that fails after hours must not cost those hours. (A loss that is not finite has its own
+      // checkpoint.)
+      if (error.kind() == ErrorKind::internal || run_.checkpoint.empty() || s_->at.step == 0) throw;
+      save_checkpoint();
+      throw Error(error.kind(), "{}; what was learned until step {} is kept: continue with --resume",
+                  error.what(), s_->at.step)
+          .with_detail(error.detail());
+    }
     ++s_->at.step;
     settle_total();
     const bool chance_check = s_->at.step == options_.chance_step(s_->at.total);
@@ -461,6 +472,7 @@ NetworkFile Trainer::finished() const {
     file.parameter_mask.emplace_back(problem_.mask(j).begin(), problem_.mask(j).end());
   }
   std::tie(file.smallest_n, file.largest_n) = trained_sizes();
+  file.ranges = column_ranges({&s_->sample, &s_->validation});
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},
@@ -474,6 +486,7 @@ NetworkFile Trainer::finished() const {
                  {"failed_draws", s_->at.failed},
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
+  if (run_.table) file.record["table"] = run_.table->fingerprint();
   if (run_.record_timing) {
     file.record["seconds"] = s_->seconds();
     file.record["data_sets_per_s"] = static_cast<double>(s_->at.step * options_.batch) / s_->seconds();

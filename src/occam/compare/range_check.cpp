@@ -1,0 +1,46 @@
+#include "occam/compare/range_check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace occam {
+
+RangeCheck::RangeCheck(const NetworkFile& file) {
+  for (std::size_t d = 0; d < file.ranges.size(); ++d) columns_.push_back({file.columns[d], file.ranges[d]});
+}
+
+void RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> data) {
+  for (std::int64_t b = 0; b < data.sets && !columns_.empty(); ++b) {
+    for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
+      for (std::size_t d = 0; d < columns_.size(); ++d) {
+        Column& column = columns_[d];
+        const double x = data.x.row(r)[d];
+        ++column.values;
+        const double distance = std::max(column.range.smallest - x, x - column.range.largest);
+        if (!(distance > 0)) continue;
+        ++column.outside;
+        if (distance <= column.distance) continue;
+        column.distance = distance;
+        column.furthest = x;
+        column.where = ids[static_cast<std::size_t>(b)];
+      }
+    }
+  }
+}
+
+std::vector<std::string> RangeCheck::warnings() const {
+  std::vector<std::string> messages;
+  for (const Column& column : columns_) {
+    if (column.outside == 0) continue;
+    messages.push_back(
+        fmt::format("column '{}': {} of {} values lie outside what the network was trained on ({:.6g} to "
+                    "{:.6g}, 99.8 % of it between "
+                    "{:.6g} and {:.6g}); the furthest is {:.6g} in data set '{}'. Are unit and coding right?",
+                    column.name, column.outside, column.values, column.range.smallest, column.range.largest,
+                    column.range.low, column.range.high, column.furthest, column.where));
+  }
+  return messages;
+}
+
+}  // namespace occam

@@ -1,0 +1,33 @@
+// Whether observed values lie within the range of the data sets trained on: a wrong unit (ms for s), another
+// coding (1/2 for 0/1) or a mistaken column shows here, where the network would answer all the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "occam/networks/network_file.hpp"
+
+namespace occam {
+
+class RangeCheck {
+ public:
+  // A file without ranges (an old one) is never complained about.
+  explicit RangeCheck(const NetworkFile& file);
+
+  void add(const std::vector<std::string>& ids, Ragged<const float> data);
+  // One message for each column with values outside: the column, how many, the furthest value and where, the
+  // range.
+  std::vector<std::string> warnings() const;
+
+ private:
+  struct Column {
+    std::string name;
+    ColumnRange range;
+    std::int64_t values = 0, outside = 0;
+    double furthest = 0, distance = 0;  // from the range
+    std::string where;                  // id of its data set
+  };
+  std::vector<Column> columns_;
+};
+
+}  // namespace occam

@@ -1,0 +1,100 @@
+"""Simulate models of your own for occam, in Python with NumPy.
+
+Write one function for each model and hand them to serve():
+
+    import numpy as np
+    from occam_simulator import serve
+
+    def coin(theta, n, rng):
+        return rng.random(n) < theta
+
+    serve({"fair": coin, "flat": coin})
+
+A function gets the model's parameters by their names in the problem file, the number n of rows to simulate, and a
+NumPy Generator `rng`, from which everything random has to come. It returns the rows: an array (n, columns), or (n)
+where there is one column. None, or an array of NaN, stands for parameters that give no usable data.
+
+serve(..., vectorized=True) is for functions that simulate many data sets at once: parameters and n are arrays (B),
+and the result is an array (B, n.max(), columns) of which the first n[b] rows of data set b are taken, or all rows one
+after the other, (n.sum(), columns).
+
+print() goes to standard error, so it does no harm. To try a function without occam, call it.
+"""
+
+import json
+import os
+import sys
+
+import numpy as np
+
+__all__ = ["serve"]
+
+
+def serve(models, vectorized=False):
+    """Answers requests for data sets until standard input ends."""
+    # The answers' own descriptor; what anybody prints from now on goes to standard error.
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    requests = sys.stdin.buffer
+    while True:
+        line = requests.readline()
+        if not line:
+            return
+        request = json.loads(line)
+        model = request["model"]
+        if model not in models:
+            raise SystemExit(f"serve() has no function for model '{model}', only for: {', '.join(models)}")
+        simulate = _many if vectorized else _one_by_one
+        _write(answers, simulate(models[model], request))
+
+
+def _one_by_one(function, request):
+    columns = request["columns"]
+    names = list(request["parameters"])
+    rows = []
+    for b, (n, seed) in enumerate(zip(request["n"], request["seeds"])):
+        parameters = {name: request["parameters"][name][b] for name in names}
+        result = function(n=n, rng=np.random.default_rng(seed), **parameters)
+        if result is None:
+            rows.append(np.full((n, columns), np.nan, dtype=np.float32))
+            continue
+        data = np.asarray(result, dtype=np.float32)
+        if data.shape == (n,) and columns == 1:
+            data = data[:, None]
+        if data.shape != (n, columns):
+            raise ValueError(
+                f"model '{request['model']}' returned an array of shape {data.shape}, expected {(n, columns)} for n = {n}"
+            )
+        rows.append(data)
+    return np.concatenate(rows)
+
+
+def _many(function, request):
+    columns = request["columns"]
+    n = np.array(request["n"])
+    parameters = {name: np.array(values) for name, values in request["parameters"].items()}
+    result = function(n=n, rng=np.random.default_rng(request["seed"]), **parameters)
+    data = np.asarray(result, dtype=np.float32)
+    sets, longest, total = len(n), int(n.max()), int(n.sum())
+    if columns == 1 and data.shape in ((sets, longest), (total,)):
+        data = data[..., None]
+    if data.shape == (sets, longest, columns):
+        if total == sets * longest:
+            return data.reshape(total, columns)
+        return data[np.arange(longest) < n[:, None]]
+    if data.shape != (total, columns):
+        raise ValueError(
+            f"model '{request['model']}' returned an array of shape {data.shape}, expected {(sets, longest, columns)} "
+            f"(data sets, longest n, columns) or {(total, columns)} (all rows)"
+        )
+    return data
+
+
+def _write(descriptor, data):
+    """As an npy file (format 1.0) of little-endian float32."""
+    data = np.ascontiguousarray(data, dtype="<f4")
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {data.shape}, }}\n".encode()
+    parts = memoryview(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data.tobytes())
+    while parts:
+        parts = parts[os.write(descriptor, parts) :]

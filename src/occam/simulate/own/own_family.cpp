@@ -1,0 +1,144 @@
+#include "occam/simulate/own/own_family.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
+#include "occam/io/file.hpp"
+#include "occam/simulate/call_text.hpp"
+#include "occam/simulate/own/compiled_family.hpp"
+#include "occam/simulate/own/program_family.hpp"
+
+namespace occam {
+namespace {
+
+std::string parameters_text(const std::vector<Parameter>& parameters, std::span<const double> theta) {
+  std::vector<std::string> texts;
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    texts.push_back(fmt::format("{} = {}", parameters[p].name, number_text(theta[p])));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// The words of a command; text is cut at spaces.
+std::vector<std::string> words_of(const nlohmann::json& simulator) {
+  const auto refuse = [] {
+    throw Error(
+        ErrorKind::bad_config,
+        "simulator: expected a C++ file (\"model.cpp\"), a command (\"python3 model.py\") or a list of its "
+        "words ([\"python3\", \"model.py\"])");
+  };
+  std::vector<std::string> words;
+  if (simulator.is_string()) {
+    const std::string text = simulator.get<std::string>();
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t space = std::min(text.find_first_of(" \t", at), text.size());
+      if (space > at) words.push_back(text.substr(at, space - at));
+      at = space + 1;
+    }
+  } else if (simulator.is_array()) {
+    for (const nlohmann::json& word : simulator) {
+      if (!word.is_string()) refuse();
+      words.push_back(word.get<std::string>());
+    }
+  } else {
+    refuse();
+  }
+  if (words.empty() || words[0].empty()) refuse();
+  for (const std::string& word : words) {
+    if (word.find('\0') != std::string::npos) refuse();
+  }
+  return words;
+}
+
+bool ends_with_any(const std::string& text, std::initializer_list<const char*> endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const char* ending) { return text.ends_with(ending); });
+}
+
+}  // namespace
+
+OwnFamily::OwnFamily(OwnModel model) : model_(std::move(model)) {}
+
+nlohmann::json OwnFamily::identity() const {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& column : model_.columns) columns.push_back(column.name);
+  nlohmann::json files = nlohmann::json::object();
+  for (const auto& [file, hash] : files_) files[file] = hash;
+  return {
+      {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
+}
+
+std::int64_t OwnFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
+  throw Error(ErrorKind::usage,
+              "model '{}' has no simulator: its data come from a table (occam train --table FILE, occam "
+              "check --table "
+              "FILE)",
+              model_.name);
+}
+
+std::string OwnFamily::path_of(const std::string& file) const {
+  return (std::filesystem::path(model_.folder) / file).string();
+}
+
+void OwnFamily::depends_on(const std::string& file) {
+  for (const auto& [known, hash] : files_) {
+    if (known == file) return;
+  }
+  files_.emplace_back(file, hexadecimal_hash(read_file(path_of(file))));
+}
+
+void OwnFamily::require_folder() const {
+  if (!model_.folder.empty()) return;
+  throw Error(
+      ErrorKind::no_input,
+      "{}: the simulator is not at hand, and new data sets are needed; name the problem file it belongs to "
+      "(--problem FILE.toml)",
+      label());
+}
+
+std::string OwnFamily::label() const {
+  return fmt::format("model '{}' (simulator `{}`)", model_.name, simulator_text(model_.simulator));
+}
+
+std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<const float> values) const {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (bad == values.end()) return request.n;
+  if (std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); })) return 0;
+  const std::size_t D = model_.columns.size();
+  const auto at = static_cast<std::size_t>(bad - values.begin());
+  throw Error(
+      ErrorKind::bad_data,
+      "{}: column '{}' is {} in row {} of {} ({}); data must be finite numbers, or all NaN for a draw that "
+      "gives no usable data and is to be drawn again",
+      label(), model_.columns[at % D].name, *bad, at / D + 1, request.n,
+      parameters_text(model_.parameters, request.theta));
+}
+
+std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools) {
+  if (model.simulator.is_null()) return std::make_shared<OwnFamily>(std::move(model));
+  std::vector<std::string> words = words_of(model.simulator);
+  if (words.size() == 1) {
+    if (ends_with_any(words[0], {".cpp", ".cc", ".cxx"})) {
+      return std::make_shared<CompiledFamily>(std::move(model), words[0]);
+    }
+    // A script alone is run by the usual program for it.
+    if (words[0].ends_with(".py")) words.insert(words.begin(), "python3");
+    if (ends_with_any(words[0], {".R", ".r"})) words.insert(words.begin(), "Rscript");
+    if (words[0].ends_with(".jl")) words.insert(words.begin(), "julia");
+  }
+  return std::make_shared<ProgramFamily>(std::move(model), std::move(words), pools);
+}
+
+std::string simulator_text(const nlohmann::json& simulator) {
+  if (simulator.is_string()) return simulator.get<std::string>();
+  if (!simulator.is_array()) return "none";
+  return fmt::format("{}", fmt::join(simulator.get<std::vector<std::string>>(), " "));
+}
+
+}  // namespace occam

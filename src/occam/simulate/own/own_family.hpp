@@ -1,0 +1,82 @@
+// A model of the user's own: columns, order and parameters come from the problem file, the data from a C++
+// file, a program in any language, or a table made elsewhere. Each model has a family object of its own.
+//
+//   simulator = "sir.cpp"                 a C++ file          compiled_family.hpp
+//   simulator = ["python3", "bandit.py"]  a program           program_family.hpp
+//   (none)                                a table             here
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "occam/simulate/family.hpp"
+
+namespace occam {
+
+// What a problem file says about such a model.
+struct OwnModel {
+  std::string name;  // of the model
+  std::vector<Column> columns;
+  bool ordered = false;
+  std::vector<Parameter> parameters;
+  nlohmann::json simulator;  // as written: text, a list of texts, or null for none
+  double timeout_s = 600;    // of one answer of a program
+  // Where the simulator's files are found. Empty: it is not at hand (a network file that came from
+  // elsewhere), and all works but simulating.
+  std::string folder;
+};
+
+class OwnFamily : public Family {
+ public:
+  explicit OwnFamily(OwnModel model);
+
+  const OwnModel& model() const { return model_; }
+  std::string name() const override { return "own"; }
+  std::string description() const override { return "a model of your own"; }
+  std::vector<Column> columns() const override { return model_.columns; }
+  std::vector<Parameter> parameters() const override { return model_.parameters; }
+  bool ordered() const override { return model_.ordered; }
+  // Columns, order, the simulator as written, and a hash of the content of each of its files.
+  nlohmann::json identity() const override;
+  bool simulates() const override { return !model_.simulator.is_null(); }
+
+  // Error(usage): these data come from a table.
+  std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
+                        std::span<float> out) const override;
+
+  // Files that simulations depend on, by name in the folder, with a hash of their content.
+  const std::vector<std::pair<std::string, std::string>>& files() const { return files_; }
+
+ protected:
+  // Adds a file of the folder to files(). Error(no_input) when it cannot be read.
+  void depends_on(const std::string& file);
+  std::string path_of(const std::string& file) const;
+  // Error(no_input) when the simulator is not at hand.
+  void require_folder() const;
+  // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data)
+  // when only some values are not finite: names the row, the column and the parameters.
+  std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
+  // "model 'rw' (simulator `python3 bandit.py`)", to open messages.
+  std::string label() const;
+
+ private:
+  OwnModel model_;
+  std::vector<std::pair<std::string, std::string>> files_;
+};
+
+// Errors are without a position: the caller adds it. Error(bad_config) for a simulator that is neither text
+// nor a list of texts, Error(no_input) for a file that is not there. `pools`, one for a problem file, lets
+// models with the same program share its workers.
+class WorkerPool;
+using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
+std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools);
+
+// The text of a simulator key, for people: "python3 bandit.py".
+std::string simulator_text(const nlohmann::json& simulator);
+
+}  // namespace occam

@@ -1,0 +1,29 @@
+// A model simulated by a program in any language, kept running and spoken to through pipes (protocol.hpp).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "occam/simulate/own/own_family.hpp"
+
+namespace occam {
+
+class ProgramFamily final : public OwnFamily {
+ public:
+  // Error(no_input) when a script that the command names is not in the model's folder.
+  ProgramFamily(OwnModel model, std::vector<std::string> command, WorkerPools& pools);
+
+  std::int64_t group() const override { return 64; }
+  std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
+                        std::span<float> out) const override;
+  // One request to one worker. A program that simulates many data sets with one generator of its own gives
+  // other numbers when they are grouped otherwise; groups do not depend on the number of threads.
+  void simulate_many(std::span<SimulationRequest> requests) const override;
+
+ private:
+  std::vector<std::string> names_;  // of the parameters
+  std::shared_ptr<WorkerPool> pool_;
+};
+
+}  // namespace occam

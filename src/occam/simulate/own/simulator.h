@@ -1,0 +1,244 @@
+// occam/simulator.h: for a model of your own in one C++ file. Needs nothing but a compiler. You write one
+// function:
+//
+//   #include <occam/simulator.h>
+//
+//   bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
+//     for (long i = 0; i < out.n(); ++i) out(i, 0) = rng.normal(p["mu"], p["sigma"]);
+//     return true;   // false: these parameters give no usable data; others are drawn
+//   }
+//
+// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns. It
+// is called from several threads at once, so it must not change global variables; everything random has to
+// come from rng, which is seeded anew for each data set. Exceptions become error messages.
+#ifndef OCCAM_SIMULATOR_H
+#define OCCAM_SIMULATOR_H
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+// What the program and the compiled file pass to each other: plain C.
+extern "C" {
+struct occam_request_v1 {
+  const char* model;         // name of the model, as in the problem file
+  const char* const* names;  // (parameters)
+  const double* theta;       // (parameters)
+  std::int64_t parameters;
+  std::uint64_t seed[2];
+  std::int64_t n;        // rows
+  std::int64_t columns;  // of each row
+  float* out;            // (n, columns), row after row
+  char* message;         // of message_size bytes: why it failed
+  std::int64_t message_size;
+};
+}
+
+#ifndef OCCAM_HOST  // all below is for your file, not for the program that loads it
+
+namespace occam {
+
+// The parameters of one data set, by the names they have in the problem file.
+class Parameters {
+ public:
+  explicit Parameters(const occam_request_v1& request) : request_(request) {}
+
+  double operator[](const char* name) const {
+    for (std::int64_t i = 0; i < request_.parameters; ++i) {
+      if (std::strcmp(request_.names[i], name) == 0) return request_.theta[i];
+    }
+    throw std::out_of_range("the problem file gives model '" + std::string(request_.model) +
+                            "' no parameter '" + name + "'");
+  }
+  bool has(const char* name) const {
+    for (std::int64_t i = 0; i < request_.parameters; ++i) {
+      if (std::strcmp(request_.names[i], name) == 0) return true;
+    }
+    return false;
+  }
+  // The name of the model, for a file that simulates several.
+  const char* model() const { return request_.model; }
+  bool is(const char* model) const { return std::strcmp(request_.model, model) == 0; }
+
+ private:
+  const occam_request_v1& request_;
+};
+
+// The data set to fill.
+class Rows {
+ public:
+  explicit Rows(const occam_request_v1& request)
+      : data_(request.out), n_(static_cast<long>(request.n)), columns_(static_cast<long>(request.columns)) {}
+
+  long n() const { return n_; }
+  long columns() const { return columns_; }
+  float& operator()(long row, long column) {
+    if (row < 0 || row >= n_ || column < 0 || column >= columns_) {
+      throw std::out_of_range("cell (" + std::to_string(row) + ", " + std::to_string(column) +
+                              ") of a data set with " + std::to_string(n_) + " rows and " +
+                              std::to_string(columns_) + " columns");
+    }
+    return data_[row * columns_ + column];
+  }
+  float* row(long row) { return &(*this)(row, 0); }
+
+ private:
+  float* data_;
+  long n_, columns_;
+};
+
+// Random numbers: xoshiro256++ (Blackman & Vigna 2019), seeded by splitmix64.
+class Random {
+ public:
+  Random(std::uint64_t seed, std::uint64_t stream) {
+    std::uint64_t x = seed;
+    for (int i = 0; i < 4; ++i) {
+      state_[i] = mix(x += 0x9e3779b97f4a7c15u);
+      if (i == 1) x ^= stream;
+    }
+  }
+
+  // A UniformRandomBitGenerator, for the distributions of <random>.
+  using result_type = std::uint64_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<std::uint64_t>::max(); }
+  result_type operator()() {
+    const std::uint64_t result = rotate(state_[0] + state_[3], 23) + state_[0];
+    const std::uint64_t t = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= t;
+    state_[3] = rotate(state_[3], 45);
+    return result;
+  }
+
+  // In (0, 1), neither end.
+  double uniform() { return (static_cast<double>((*this)() >> 12) + 0.5) * 0x1p-52; }
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  bool bernoulli(double p) { return uniform() < p; }
+  // An integer in low..high.
+  std::int64_t integer(std::int64_t low, std::int64_t high) {
+    const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+    if (span == 0) return static_cast<std::int64_t>((*this)());
+    const std::uint64_t even = max() - max() % span;  // redrawn above, so that all are equally likely
+    std::uint64_t bits = (*this)();
+    while (bits >= even) bits = (*this)();
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + bits % span);
+  }
+  // Polar method (Marsaglia & Bray 1964), two at a time.
+  double normal() {
+    if (has_spare_) {
+      has_spare_ = false;
+      return spare_;
+    }
+    double u, v, s;
+    do {
+      u = 2.0 * uniform() - 1.0;
+      v = 2.0 * uniform() - 1.0;
+      s = u * u + v * v;
+    } while (s >= 1.0 || s == 0.0);
+    const double factor = std::sqrt(-2.0 * std::log(s) / s);
+    spare_ = v * factor;
+    has_spare_ = true;
+    return u * factor;
+  }
+  double normal(double mean, double sd) { return mean + sd * normal(); }
+  double exponential(double rate = 1.0) { return -std::log(uniform()) / rate; }
+  // Marsaglia & Tsang 2001; mean shape * scale.
+  double gamma(double shape, double scale = 1.0) {
+    if (!(shape > 0.0)) throw std::invalid_argument("gamma: the shape must be above 0");
+    if (shape < 1.0) return gamma(shape + 1.0, scale) * std::exp(-exponential() / shape);
+    const double d = shape - 1.0 / 3.0;
+    const double c = 1.0 / std::sqrt(9.0 * d);
+    for (;;) {
+      const double x = normal();
+      const double root = 1.0 + c * x;
+      if (root <= 0.0) continue;
+      const double v = root * root * root;
+      if (std::log(uniform()) < 0.5 * x * x + d * (1.0 - v + std::log(v))) return scale * d * v;
+    }
+  }
+  double beta(double a, double b) {
+    const double x = gamma(a);
+    return x / (x + gamma(b));
+  }
+  // Trials are halved through the order statistics of uniforms (Devroye 1986, X.4), then counted.
+  std::int64_t binomial(std::int64_t trials, double p) {
+    std::int64_t successes = 0;
+    while (trials > 16) {
+      const std::int64_t middle = trials / 2 + 1;
+      const double y = beta(static_cast<double>(middle), static_cast<double>(trials + 1 - middle));
+      if (y <= p) {
+        successes += middle;
+        trials -= middle;
+        p = (p - y) / (1.0 - y);
+      } else {
+        trials = middle - 1;
+        p = p / y;
+      }
+    }
+    for (; trials > 0; --trials) successes += uniform() < p ? 1 : 0;
+    return successes;
+  }
+  // Large means are split: a gamma tells when the k-th event comes (Ahrens & Dieter 1974).
+  std::int64_t poisson(double mean) {
+    if (!(mean >= 0.0 && mean < 1e15)) throw std::invalid_argument("poisson: the mean must be in 0..1e15");
+    std::int64_t events = 0;
+    while (mean > 16.0) {
+      const auto k = static_cast<std::int64_t>(0.875 * mean);
+      const double time = gamma(static_cast<double>(k));
+      if (time > mean) return events + binomial(k - 1, mean / time);
+      events += k;
+      mean -= time;
+    }
+    for (double below = uniform(), floor = std::exp(-mean); below > floor; below *= uniform()) ++events;
+    return events;
+  }
+
+ private:
+  static std::uint64_t rotate(std::uint64_t x, int k) { return x << k | x >> (64 - k); }
+  static std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  }
+
+  std::uint64_t state_[4];
+  double spare_ = 0.0;
+  bool has_spare_ = false;
+};
+
+}  // namespace occam
+
+// Yours.
+bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out);
+
+// What the program calls: 1 data, 0 no usable data, -1 an exception.
+extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(
+    const occam_request_v1* request) {
+  const auto fail = [request](const char* why) {
+    std::strncpy(request->message, why, static_cast<std::size_t>(request->message_size - 1));
+    request->message[request->message_size - 1] = '\0';
+    return -1;
+  };
+  try {
+    const occam::Parameters parameters(*request);
+    occam::Random random(request->seed[0], request->seed[1]);
+    occam::Rows rows(*request);
+    return simulate(parameters, random, rows) ? 1 : 0;
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  } catch (...) {
+    return fail("an exception that is no std::exception");
+  }
+}
+
+#endif  // OCCAM_HOST
+#endif  // OCCAM_SIMULATOR_H

@@ -1,0 +1,201 @@
+#include "occam/simulate/reference_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
+#include "occam/core/suggest.hpp"
+#include "occam/io/csv.hpp"
+#include "occam/io/npz.hpp"
+
+namespace occam {
+namespace {
+
+[[noreturn]] void refuse(const std::string& place, const std::string& why) {
+  throw Error(ErrorKind::bad_data, "{}: {}", place, why);
+}
+
+// Files of `occam simulate` say which models their indices mean.
+void check_meta(const NpzReader& file, const std::string& path, const Problem& problem) {
+  if (!file.has("meta")) return;
+  const NdArray array = file.read("meta");
+  const auto meta = nlohmann::json::parse(
+      reinterpret_cast<const char*>(array.bytes.data()),
+      reinterpret_cast<const char*>(array.bytes.data()) + array.bytes.size(), nullptr, false);
+  if (!meta.is_object() || !meta.contains("models")) return;
+  if (meta["models"] != nlohmann::json(problem.model_names())) {
+    refuse(path,
+           fmt::format("it holds simulations of the models {}, problem '{}' has {}", meta["models"].dump(),
+                       problem.name(), nlohmann::json(problem.model_names()).dump()));
+  }
+}
+
+void read_npz_table(const std::string& path, const Problem& problem, Batch& all) {
+  const NpzReader file(path);
+  check_meta(file, path, problem);
+  const NdArray data = file.read("data");
+  const std::vector<std::int64_t> n = file.read("n").as_int64();
+  const std::vector<std::int64_t> model = file.read("model").as_int64();
+  if (data.shape.size() != 2 || data.shape[1] != problem.D()) {
+    refuse(path, fmt::format("'data' has shape {}, expected (rows, {}) for the columns of '{}'",
+                             shape_text(data.shape), problem.D(), problem.name()));
+  }
+  if (n.size() != model.size())
+    refuse(path, fmt::format("'n' has {} entries, 'model' {}", n.size(), model.size()));
+  std::int64_t rows = 0;
+  for (std::size_t k = 0; k < n.size(); ++k) {
+    if (n[k] < 1 || n[k] > data.shape[0] - rows)
+      refuse(path, fmt::format("data set {}: n = {} is not possible", k, n[k]));
+    if (model[k] < 0 || model[k] >= problem.J()) {
+      refuse(path, fmt::format("data set {}: model {} is not one of 0 to {}", k, model[k], problem.J() - 1));
+    }
+    rows += n[k];
+  }
+  if (rows != data.shape[0])
+    refuse(path, fmt::format("'n' sums to {}, 'data' has {} rows", rows, data.shape[0]));
+
+  const std::vector<float> values = data.as_float();
+  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (bad != values.end())
+    refuse(path, fmt::format("row {} of 'data' holds {}", (bad - values.begin()) / problem.D(), *bad));
+  std::vector<double> parameters;
+  if (file.has("parameters")) {
+    const NdArray array = file.read("parameters");
+    if (array.shape != Shape{static_cast<std::int64_t>(n.size()), problem.P()}) {
+      refuse(path, fmt::format("'parameters' has shape {}, expected ({}, {})", shape_text(array.shape),
+                               n.size(), problem.P()));
+    }
+    parameters = array.as_double();
+  }
+  const float* next = values.data();
+  for (std::size_t k = 0; k < n.size(); ++k) {
+    const std::int64_t b = all.append(static_cast<std::int32_t>(model[k]), n[k], n[k]);
+    const auto to = all.mutable_data(b);
+    std::copy_n(next, to.size(), to.begin());
+    next += to.size();
+    const auto theta = all.mutable_parameters(b);
+    for (std::size_t p = 0; p < theta.size() && !parameters.empty(); ++p) {
+      theta[p] = parameters[k * theta.size() + p];
+    }
+  }
+}
+
+// Reads row by row; a data set is complete when another begins.
+class CsvTableReader {
+ public:
+  CsvTableReader(const std::string& path, const Problem& problem)
+      : problem_(problem),
+        reader_(CsvReader::open(path, {.missing = MissingValues::keep_nan})),
+        dataset_(reader_.column_index("dataset")),
+        model_(reader_.column_index("model")) {
+    for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
+    for (const std::string& name : problem.parameter_names()) {
+      parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name))
+                                                     : std::nullopt);
+    }
+  }
+
+  void read(Batch& all) {
+    while (reader_.next()) {
+      if (reader_.text(dataset_) != present_ || rows_ == 0) {
+        finish(all);
+        begin();
+      } else if (reader_.text(model_) != problem_.model_names()[static_cast<std::size_t>(model_index_)]) {
+        refuse_here(fmt::format("data set '{}' is of model '{}' above, here of '{}'", present_,
+                                problem_.model_names()[static_cast<std::size_t>(model_index_)],
+                                reader_.text(model_)));
+      }
+      add_row();
+    }
+    finish(all);
+  }
+
+ private:
+  [[noreturn]] void refuse_here(const std::string& why) const {
+    refuse(fmt::format("{}:{}", reader_.name(), reader_.line()), why);
+  }
+
+  void begin() {
+    present_ = reader_.text(dataset_);
+    if (!seen_.insert(present_).second) {
+      refuse_here(
+          fmt::format("data set '{}' begins again; the rows of a data set must stand together", present_));
+    }
+    const auto& names = problem_.model_names();
+    const auto found = std::find(names.begin(), names.end(), reader_.text(model_));
+    if (found == names.end()) {
+      refuse_here(fmt::format("problem '{}' has no model '{}'{}", problem_.name(), reader_.text(model_),
+                              did_you_mean(reader_.text(model_), names)));
+    }
+    model_index_ = found - names.begin();
+    theta_.assign(parameters_.size(), std::numeric_limits<double>::quiet_NaN());
+    const auto mask = problem_.mask(model_index_);
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      if (parameters_[p] && mask[p] != 0) theta_[p] = reader_.number(*parameters_[p]);
+    }
+  }
+
+  void add_row() {
+    for (const std::size_t column : columns_) {
+      const double value = reader_.number(column);
+      if (!(std::fabs(value) <= std::numeric_limits<float>::max())) {
+        refuse_here(fmt::format("column '{}' holds no usable number", reader_.columns()[column]));
+      }
+      data_.push_back(static_cast<float>(value));
+    }
+    ++rows_;
+  }
+
+  void finish(Batch& all) {
+    if (rows_ == 0) return;
+    const std::int64_t b = all.append(static_cast<std::int32_t>(model_index_), rows_, rows_);
+    std::copy(data_.begin(), data_.end(), all.mutable_data(b).begin());
+    std::copy(theta_.begin(), theta_.end(), all.mutable_parameters(b).begin());
+    data_.clear();
+    rows_ = 0;
+  }
+
+  const Problem& problem_;
+  CsvReader reader_;
+  std::size_t dataset_, model_;
+  std::vector<std::size_t> columns_;
+  std::vector<std::optional<std::size_t>> parameters_;  // (P)
+  std::unordered_set<std::string> seen_;
+  std::string present_;
+  std::int64_t model_index_ = 0;
+  std::int64_t rows_ = 0;
+  std::vector<float> data_;
+  std::vector<double> theta_;
+};
+
+std::string fingerprint_of(const Batch& all) {
+  const auto bytes = [](const auto& values) {
+    const auto raw = std::as_bytes(values);
+    return std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size());
+  };
+  return hexadecimal_hash(hexadecimal_hash(bytes(all.data())) + hexadecimal_hash(bytes(all.offsets())) +
+                          hexadecimal_hash(bytes(all.models())));
+}
+
+}  // namespace
+
+ReferenceTable ReferenceTable::read(const std::string& path, const Problem& problem) {
+  ReferenceTable table;
+  table.all_.reset(problem.D(), problem.P(), problem.J());
+  if (path.ends_with(".csv") || path.ends_with(".tsv")) {
+    CsvTableReader(path, problem).read(table.all_);
+    if (table.size() == 0) refuse(path, "there is a header but no data");
+  } else {
+    read_npz_table(path, problem, table.all_);
+  }
+  table.fingerprint_ = fingerprint_of(table.all_);
+  return table;
+}
+
+}  // namespace occam

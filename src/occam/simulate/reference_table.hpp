@@ -1,0 +1,35 @@
+// A reference table: data sets simulated before, by `occam simulate` or by another program, as npz, csv or
+// tsv.
+//   npz   data (sum N, D), n (K), model (K) as indices, and optionally parameters (K, P)
+//   csv   one row per observation: dataset, model (its name), the columns of the problem, and optionally the
+//         parameters by name; the rows of a data set stand together. Other columns are ignored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "occam/simulate/batch.hpp"
+#include "occam/simulate/problem.hpp"
+
+namespace occam {
+
+class ReferenceTable {
+ public:
+  // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns,
+  // models, sizes, values that are not finite.
+  static ReferenceTable read(const std::string& path, const Problem& problem);
+
+  std::int64_t size() const { return all_.size(); }
+  const Batch& all() const { return all_; }
+  // 16 hexadecimal digits made from data and models.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  // Whether a training sets data set k aside, to judge the run: every tenth.
+  static bool held_out(std::int64_t k) { return k % 10 == 9; }
+
+ private:
+  Batch all_;
+  std::string fingerprint_;
+};
+
+}  // namespace occam

@@ -1,0 +1,33 @@
+#include "occam/train/column_ranges.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace occam {
+
+std::vector<ColumnRange> column_ranges(const std::vector<const Batch*>& batches) {
+  std::vector<ColumnRange> ranges;
+  const std::int64_t D = batches.front()->columns();
+  std::vector<float> values;
+  for (std::int64_t d = 0; d < D; ++d) {
+    values.clear();
+    for (const Batch* batch : batches) {
+      const auto data = batch->data();
+      for (auto at = static_cast<std::size_t>(d); at < data.size(); at += static_cast<std::size_t>(D)) {
+        values.push_back(data[at]);
+      }
+    }
+    if (values.empty()) return {};
+    const auto quantile = [&](double q) {
+      const auto at = static_cast<std::ptrdiff_t>(std::lround(q * static_cast<double>(values.size() - 1)));
+      std::nth_element(values.begin(), values.begin() + at, values.end());
+      return static_cast<double>(values[static_cast<std::size_t>(at)]);
+    };
+    const auto [smallest, largest] = std::minmax_element(values.begin(), values.end());
+    const auto ends = std::pair<double, double>(*smallest, *largest);
+    ranges.push_back({ends.first, ends.second, quantile(0.001), quantile(0.999)});
+  }
+  return ranges;
+}
+
+}  // namespace occam

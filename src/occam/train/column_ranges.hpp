@@ -1,0 +1,15 @@
+// The range of each column in simulated data, kept in the network file, so that observed data in other units
+// or codes can be told.
+#pragma once
+
+#include <vector>
+
+#include "occam/networks/network_file.hpp"
+#include "occam/simulate/batch.hpp"
+
+namespace occam {
+
+// Of all observations in these batches, which have the same columns.
+std::vector<ColumnRange> column_ranges(const std::vector<const Batch*>& batches);
+
+}  // namespace occam

@@ -1,0 +1,88 @@
+// Simulators in a C++ file: compiled once, by the user's compiler; mistakes shown as they are.
+#include <filesystem>
+
+#include "own_support.hpp"
+
+namespace occam::testing {
+namespace {
+
+class Compiled : public OwnModels {
+ protected:
+  // A problem whose simulator is a C++ file with this body of simulate().
+  void body(const std::string& text) {
+    shell_.write("coin.cpp",
+                 "#include <occam/simulator.h>\n"
+                 "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n" +
+                     text + "\n}\n");
+    shell_.write("p.toml", coins("\"coin.cpp\""));
+  }
+  std::size_t libraries() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(shell_.folder() / "cache/occam")) {
+      EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
+      count += entry.path().extension() == ".so" ? 1 : 0;
+    }
+    return count;
+  }
+  const std::string simulate_ = "occam simulate p.toml --datasets 5 --n 3 --quiet";
+};
+
+TEST_F(Compiled, IsCompiledOnceAndAgainWhenItChanges) {
+  shell_.write("coin.cpp", "#include \"half.h\"\n" + kCppCoin);
+  shell_.write("half.h", "// nothing\n");
+  shell_.write("p.toml", coins("\"coin.cpp\""));
+  const std::string one = must(simulate_ + " --threads 1");
+  EXPECT_EQ(one, must(simulate_ + " --threads 3"));
+  EXPECT_EQ(libraries(), 1u);
+  // A file that it includes belongs to it, also for the fingerprint.
+  const std::string before = must("occam models --show p.toml --json");
+  shell_.write("half.h", "// something\n");
+  EXPECT_NE(before, must("occam models --show p.toml --json"));
+  EXPECT_EQ(one, must(simulate_));
+  EXPECT_EQ(libraries(), 2u);
+}
+
+TEST_F(Compiled, SeveralProgramsMayCompileAtOnce) {
+  shell_.write("coin.cpp", kCppCoin);
+  shell_.write("p.toml", coins("\"coin.cpp\""));
+  must("for i in 1 2 3; do " + simulate_ + " -o $i.csv & done; wait; cmp 1.csv 2.csv && cmp 2.csv 3.csv");
+  EXPECT_EQ(libraries(), 1u);
+}
+
+TEST_F(Compiled, MistakesAreShown) {
+  body("  return retrun;");
+  fails(simulate_, 78, {"'coin.cpp' does not compile; c++ says", "\n  coin.cpp:3:", "retrun"});
+  shell_.write("coin.cpp", "#include <occam/simulator.h>\n");
+  fails(simulate_, 78, {"undefined reference to `simulate"});
+  shell_.write("coin.cpp", "int x = 0;\n");
+  fails(simulate_, 78, {"does not include <occam/simulator.h>"});
+  body(
+      "  switch (static_cast<int>(p[\"mistake\"])) {\n"
+      "    case 1: out(0, 0) = p[\"theeta\"]; return true;\n"
+      "    case 2: out(out.n(), 0) = 1; return true;\n"
+      "    case 3: out(0, 0) = 1; return true;\n"
+      "    case 4: return true;\n"
+      "    default: return false;\n"
+      "  }");
+  const std::pair<int, std::string> mistakes[] = {
+      {1, "no parameter 'theeta'"},
+      {2, "cell (3, 0) of a data set with 3 rows and 1 columns"},
+      {3, "column 'x' is nan in row 2 of 3 (mistake = 3, theta = "},
+      {4, "simulate() returned true, but no cell"},
+      {5, "no usable data in 1000 draws"}};
+  for (const auto& [number, says] : mistakes) {
+    shell_.write("p.toml", coins("\"coin.cpp\"", "[parameters]\nmistake = " + std::to_string(number)));
+    fails(simulate_, 65, {says});
+  }
+}
+
+TEST_F(Compiled, AMissingCompilerOrFileIsTold) {
+  shell_.write("coin.cpp", kCppCoin);
+  shell_.write("p.toml", coins("\"coin.cpp\""));
+  fails("CXX=no-such-compiler " + simulate_, 78, {"there is no C++ compiler 'no-such-compiler'", "CXX"});
+  std::filesystem::remove(shell_.folder() / "coin.cpp");
+  fails(simulate_, 66, {"p.toml:4:13: simulator: there is no file 'coin.cpp'"});
+}
+
+}  // namespace
+}  // namespace occam::testing
