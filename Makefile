@@ -40,7 +40,8 @@ demo: program ## train a network on coin tosses and hold its answers against the
 	@scripts/demo.sh $(OCCAM)
 
 .PHONY: test
-test: setup ## all tests, also under sanitizers, and the formatting check
+test: ## all tests, also under sanitizers, and the formatting check
+	@scripts/setup.sh test
 	@scripts/format.sh check
 	$(call build,release,all)
 	$(call build,asan,unit_tests)

@@ -1,40 +1,78 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that occam needs and that are missing; does nothing when all are there.
-# On other systems it names them, and goes on: CMake says which header it cannot find.
-#   scripts/setup.sh [bench]
+# Installs the Debian packages that occam needs and that are missing, and fetches with npm what draws the figures of
+# reports; does nothing when all is there. On other systems it names the packages, and goes on: CMake says which
+# header it cannot find.
+#   scripts/setup.sh [bench] [test]
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build clang-format
   libhwy-dev librandom123-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libboost-math-dev
   zlib1g-dev libgtest-dev)
-if [ "${1:-}" = bench ]; then packages+=(libbenchmark-dev); fi
+npm_folders=(src/occam/report/web)
+for part in "$@"; do
+  case $part in
+    bench) packages+=(libbenchmark-dev) ;;
+    test) packages+=(chromium) npm_folders+=(tests/web) ;;
+    *) echo "setup: there is no part '$part'; the parts are bench and test" >&2; exit 64 ;;
+  esac
+done
+# Other packages than Debian's bring these two as well, often as one.
+command -v node >/dev/null || packages+=(nodejs)
+command -v npm >/dev/null || packages+=(npm)
 
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
   echo "these libraries: Highway, Random123, CLI11, nlohmann-json, toml++, fmt, Boost.Math, zlib, GoogleTest"
-  echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check)."
+  echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check; Node.js 18 with npm for the"
+  echo "figures of reports; Chromium for their tests)."
   for tool in c++ cmake ninja; do
     if ! command -v "$tool" >/dev/null; then echo "Missing: $tool. Please install it and try again." >&2; exit 1; fi
   done
-  exit 0
-fi
+}
 
-missing=()
-for package in "${packages[@]}"; do
-  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  if [ "$status" != installed ]; then missing+=("$package"); fi
-done
-if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+install_packages() {
+  local missing=() package status
+  for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    if [ "$status" != installed ]; then missing+=("$package"); fi
+  done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null; then
-    echo "These packages are missing, and there is no sudo to install them. Ask an administrator to run" >&2
-    echo "  apt-get install ${missing[*]}" >&2
-    exit 1
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "These packages are missing, and there is no sudo to install them. Ask an administrator to run" >&2
+      echo "  apt-get install ${missing[*]}" >&2
+      exit 1
+    fi
+    as_root=(sudo)
   fi
-  as_root=(sudo)
+  echo "Installing: ${missing[*]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+# Fetches the packages that the folder's package-lock.json pins, unless they are there. Without network occam is built
+# all the same, so that this is no error.
+fetch_npm_packages() {
+  local folder=$1 installed=$1/node_modules/.installed-lock.json
+  if cmp -s "$folder/package-lock.json" "$installed"; then return; fi
+  if command -v npm >/dev/null; then
+    echo "Fetching the npm packages of $folder"
+    if (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1); then
+      cp "$folder/package-lock.json" "$installed"
+      return
+    fi
+  fi
+  echo "setup: the npm packages of $folder could not be fetched (no npm, or no network?)." >&2
+  echo "occam is built without them: reports then hold tables but no figures, and their browser tests are skipped." >&2
+  echo "Try \`make setup\` again when there is a network." >&2
+}
+
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+  install_packages
+else
+  name_packages
 fi
-echo "Installing: ${missing[*]}"
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+for folder in "${npm_folders[@]}"; do fetch_npm_packages "$folder"; done

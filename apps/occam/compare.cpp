@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
 #include "occam/core/error.hpp"
+#include "occam/report/comparison_report.hpp"
+#include "occam/report/report.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -20,7 +23,7 @@ constexpr std::int64_t kTableRows = 40;
 struct CompareVerb {
   std::string network, output;
   std::vector<std::string> data;
-  std::string by, model_prior;
+  std::string by, model_prior, report;
   bool parameters = false;
   bool exact = false;
 };
@@ -30,6 +33,7 @@ Fields fields(CompareVerb& o) {
       field("by", o.by, "csv columns that tell data sets apart, such as subject,session (default: dataset)"),
       field("model_prior", o.model_prior,
             "another model prior, such as a=0.2,b=0.8; models not named get zero"),
+      field("report", o.report, "also write the answers as a page to read, with figures (.html)"),
       field("parameters", o.parameters, "add rough point estimates of the best model's parameters"),
       field("exact", o.exact, "hold the answers against the exact posterior, where the problem knows it")};
 }
@@ -90,7 +94,16 @@ class ExactCheck {
   std::int64_t count_ = 0;
 };
 
+// Refuses a bad name before any work.
+void check_report_path(const std::string& path) {
+  if (path.empty()) return;
+  if (!path.ends_with(".html"))
+    throw Error(ErrorKind::usage, "--report {}: a report is written as .html", path);
+  require_writable(path);
+}
+
 void compare(CompareVerb& o, const Call& call) {
+  check_report_path(o.report);
   ThreadPool pool(call.threads());
   Comparator comparator(read_network_file(o.network), pool);
   const NetworkFile& file = comparator.file();
@@ -113,6 +126,11 @@ void compare(CompareVerb& o, const Call& call) {
         o.output, [](std::string_view) {}, file, names);  // refuse an unknown ending before any work
     out = std::make_unique<AtomicFile>(o.output);
     writer = make_answer_writer(o.output, out->sink(), file, names);
+  }
+  std::optional<ComparisonReport> report;
+  if (!o.report.empty()) {
+    const ModelPosterior empty = comparator.empty_posterior();
+    report.emplace(file, prior.empty() ? empty : empty.with_model_prior(prior));
   }
   const auto progress = call.progress("data sets");
   std::int64_t done = 0;
@@ -137,6 +155,7 @@ void compare(CompareVerb& o, const Call& call) {
       }
     }
     if (exact) exact->add(ids, data, answers);
+    if (report) report->add(answers);
     for (std::int64_t b = 0; b < answers.size(); ++b) flagged += answers.flag(b).empty() ? 0 : 1;
     done += answers.size();
     progress->update(done, 0, "");
@@ -148,6 +167,12 @@ void compare(CompareVerb& o, const Call& call) {
   for (const std::string& path : o.data) read_observed(path, options, add);
   if (writer) writer->end();
   if (out) out->commit();
+  if (report) {
+    write_file_atomic(o.report,
+                      report_html(report->report({{"command", call.command()},
+                                                  {"network", o.network},
+                                                  {"data", fmt::format("{}", fmt::join(o.data, ", "))}})));
+  }
   if (!writer && done > kTableRows) {
     Call::print(
         fmt::format("... and {} more data sets (write all of them with -o FILE.csv)\n", done - kTableRows));
@@ -178,6 +203,8 @@ void register_compare(Verbs& verbs) {
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")
+      .example("occam compare levy.occam rt.csv --by subject --report answers.html",
+               "the answers as a page to read and to pass on")
       .argument("NET", o->network, "the network file (.occam)")
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")

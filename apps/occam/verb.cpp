@@ -83,6 +83,24 @@ bool is_switch(const Field& field) {
   return std::holds_alternative<bool*>(field.target);
 }
 
+// Words with blanks or other characters that a shell reads are quoted.
+std::string command_line(int argc, const char* const* argv) {
+  std::string text = "occam";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+    text += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
 }  // namespace
 
 Fields fields(ComputeOptions& options) {
@@ -116,6 +134,10 @@ void Call::print(std::string_view text) {
 
 void Call::set_exit_code(int code) const {
   verb_.exit_code_ = code;
+}
+
+const std::string& Call::command() const {
+  return verb_.command_;
 }
 
 bool Call::given(std::string_view field) const {
@@ -371,7 +393,10 @@ int Verbs::execute(int argc, const char* const* argv) {
     throw Error(ErrorKind::usage, "unknown verb '{}'{}; `occam --help` lists them", extra,
                 did_you_mean(extra, known));
   }
-  if (Verb* verb = chosen()) return verb->execute();
+  if (Verb* verb = chosen()) {
+    verb->command_ = command_line(argc, argv);
+    return verb->execute();
+  }
   return show(help());
 }
 

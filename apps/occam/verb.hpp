@@ -60,6 +60,9 @@ class Call {
   // What the program returns in the end; 0 unless set.
   void set_exit_code(int code) const;
 
+  // The command line as it was typed, fit for a shell: for the record.
+  const std::string& command() const;
+
   // Whether the option was on the command line, by the name of its field.
   bool given(std::string_view field) const;
   // Sets those of `fields` that were on the command line, again: for options whose defaults come from
@@ -137,6 +140,7 @@ class Verb {
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
   mutable int exit_code_ = 0;  // set through a Call
+  std::string command_;
   std::function<void(const Call&)> run_;
 };
 

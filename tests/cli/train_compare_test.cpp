@@ -72,6 +72,27 @@ TEST_F(TrainCompare, AnswersInEveryFormatAgree) {
   EXPECT_NE(shown.out.find("mean KL from the exact posterior"), std::string::npos) << shown.out;
 }
 
+TEST_F(TrainCompare, AnswersAsAPage) {
+  train();
+  shell_.write("d.csv", "subject,x\nann <b>,1\nann <b>,0\nbob,1\n");
+  const std::string compare = "occam compare net.occam d.csv --by subject --quiet";
+  ASSERT_EQ(shell_(compare + " --report page.html -o a.csv").code, 0);
+  const std::string page = shell_.read("page.html");
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_NE(page.find("beta-binomial: 2 data sets compared"), std::string::npos);
+  EXPECT_NE(page.find("[\"ann \\u003cb>\",\"bob\"]"), std::string::npos);  // as data, not as html
+  EXPECT_NE(
+      page.find("<dt>command</dt><dd>occam compare net.occam d.csv --by subject --quiet --report page.html "
+                "-o a.csv</dd>"),
+      std::string::npos);
+  // The table on the terminal is the same with and without a page; other endings are refused before any work.
+  EXPECT_EQ(shell_(compare + " --report page.html").out, shell_(compare).out);
+  const Outcome refused = shell_(compare + " --report page.pdf");
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_EQ(refused.err, "occam: --report page.pdf: a report is written as .html\n");
+  EXPECT_EQ(shell_(compare + " --report no/where.html").code, 74);
+}
+
 TEST_F(TrainCompare, ModelPriorIsChangedExactly) {
   train();
   shell_.write("d.csv", "x\n1\n1\n0\n");

@@ -36,6 +36,13 @@ void ModelPosterior::add(std::string id, std::int64_t n, std::span<const double>
   log_alpha_.insert(log_alpha_.end(), log_alpha.begin(), log_alpha.end());
 }
 
+void ModelPosterior::remove_last() {
+  ids_.pop_back();
+  n_.pop_back();
+  flags_.pop_back();
+  log_alpha_.resize(log_alpha_.size() - names_.size());
+}
+
 ModelPosterior ModelPosterior::with_model_prior(std::vector<double> prior) const {
   if (prior.size() != names_.size()) {
     throw Error(ErrorKind::usage, "the model prior has {} entries for {} models", prior.size(),

@@ -17,6 +17,7 @@ class ModelPosterior {
   ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior);
 
   void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "");
+  void remove_last();
 
   // The same data under another model prior; zero leaves a model out. Error(usage) unless it has J entries,
   // none negative, summing to one within 1e-6, and no weight on a model whose trained prior was zero.

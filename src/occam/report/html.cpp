@@ -109,7 +109,7 @@ std::string judgement_item(const Judgement& judgement, const Finding* link) {
                   severity_name(judgement.severity), mark);
   text += fmt::format("<strong class=\"word\">{}</strong> ", word);
   if (link != nullptr) {
-    text += fmt::format("<a href=\"#{}\">{}</a> ", escaped(link->name), escaped(link->title));
+    text += fmt::format("<a href=\"#{}\">{}</a>: ", escaped(link->name), escaped(link->title));
   }
   text += escaped(judgement.text);
   if (!judgement.advice.empty())
@@ -152,7 +152,7 @@ std::string metrics_table(const std::vector<Metric>& metrics) {
       "<table class=\"metrics\">\n<thead><tr><th scope=\"col\">measure</th>"
       "<th scope=\"col\" class=\"number\">value</th>";
   if (intervals) text += "<th scope=\"col\" class=\"number\">interval</th>";
-  text += "<th scope=\"col\">name in metrics.json</th></tr></thead>\n<tbody>\n";
+  text += "<th scope=\"col\">name</th></tr></thead>\n<tbody>\n";
   for (const Metric& metric : metrics) {
     text += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td>", escaped(metric.meaning),
                         for_people(metric.value));
@@ -229,11 +229,15 @@ std::string number_data(double number) {
   return fmt::format("{:.7g}", number);
 }
 
+// Text if any cell is text; the empty text also stands for a missing number.
 bool is_text(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [column](const std::vector<Cell>& row) {
+  bool numbers = false;
+  for (const std::vector<Cell>& row : table.rows) {
     const auto* text = std::get_if<std::string>(&row[column]);
-    return text != nullptr && !text->empty();
-  });
+    if (text != nullptr && !text->empty()) return true;
+    numbers = numbers || text == nullptr;
+  }
+  return !numbers;
 }
 
 std::string cell_text(const Cell& cell) {

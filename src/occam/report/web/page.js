@@ -34,6 +34,18 @@
     return `${sign}${digits} × 10${raised(power.replace("+", ""))}`;
   }
 
+  // All numbers of a column with as many decimals as a typical one needs for four digits, at most three.
+  function columnFormat(values) {
+    const sizes = values.filter((value) => value !== null && Number.isFinite(value)).map(Math.abs);
+    const sorted = sizes.filter((size) => size > 0).sort((a, b) => a - b);
+    const typical = sorted[sorted.length >> 1];
+    if (typical === undefined || typical >= 1e6 || sizes.every(Number.isInteger)) return forPeople;
+    const decimals = Math.min(3, Math.max(0, 3 - Math.floor(Math.log10(typical))));
+    const exact = new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    return (value) => value === null || !Number.isFinite(value) || (value !== 0 && Math.abs(value) < 10 ** -decimals)
+      ? forPeople(value) : exact.format(value).replace("-", "−");
+  }
+
   // --- tables --------------------------------------------------------------------------------------------
 
   const infinities = { Inf: Infinity, "-Inf": -Infinity };
@@ -41,6 +53,7 @@
     for (const column of table.columns) {
       column.values = column.kind === "text" ? column.at.map((at) => column.words[at])
         : column.values.map((value) => (typeof value === "string" ? infinities[value] : value));
+      if (column.kind === "number") column.format = columnFormat(column.values);
     }
   }
 
@@ -90,8 +103,8 @@
 
   function cellOf(column, row) {
     const value = column.values[row];
-    if (column.kind === "text") return element("td", { class: "text" }, value);
-    if (!column.share || value === null) return element("td", { class: "number" }, forPeople(value));
+    if (column.kind === "text") return element("td", { class: value.length < 24 ? "short" : "text" }, value);
+    if (!column.share || value === null) return element("td", { class: "number" }, column.format(value));
     // Shares line up: always three digits, and none is shown as certain that is not.
     const text = value > 0.9995 && value < 1 ? ">.999" : value > 0 && value < 0.0005 ? "<.001" : value.toFixed(3);
     const bar = element("span", { class: "share" }, text);
@@ -176,29 +189,34 @@
   const looks = {
     light: { ink: "#1a2230", soft: "#566072", line: "#d9dee6", paper: "#ffffff",
       category: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a00", "#7a7f87"],
+      steps: ["#a9cbe8", "#6ba3d6", "#3579b8", "#15508f", "#08264f"],
       ramp: ["#f3f7fc", "#c7dcf0", "#86b6dd", "#3f84bd", "#15508f", "#08264f"],
       diverging: ["#b35806", "#f1a340", "#fee0b6", "#f5f5f5", "#c6dcf2", "#5b9bd5", "#15508f"] },
     dark: { ink: "#e6eaf0", soft: "#a3adbd", line: "#323b49", paper: "#12161d",
       category: ["#5aa9e6", "#f0b03f", "#3fc79a", "#e39ac5", "#9ad3f5", "#f08a4b", "#d5c24a", "#a3adbd"],
+      steps: ["#26517f", "#3877b5", "#5a9fdf", "#93c4f0", "#e3f1ff"],
       ramp: ["#1a212c", "#1d3a5c", "#2b6199", "#4f93d1", "#93c4f0", "#e3f1ff"],
       diverging: ["#f0b03f", "#b06a12", "#5c3c14", "#232b37", "#1d3f66", "#3f84bd", "#93c4f0"] },
   };
 
-  function configuration(look, background) {
+  function configuration(look, background, width) {
     const text = { labelColor: look.soft, titleColor: look.ink, labelFontSize: 11, titleFontSize: 12, titleFontWeight: 500 };
     const font = getComputedStyle(document.body).fontFamily;
     return {
       background, font, view: { stroke: "transparent" },
       axis: { ...text, domainColor: look.line, tickColor: look.line, gridColor: look.line, gridOpacity: 0.6, labelLimit: 150 },
-      legend: { ...text, labelLimit: 180 }, header: text,
+      axisQuantitative: { tickCount: 6 }, header: text,
+      legend: { ...text, labelLimit: 180, ...(width < 480 ? { columns: 2 } : {}) },
       title: { color: look.ink, subtitleColor: look.soft },
       text: { color: look.ink }, rule: { color: look.soft }, line: { color: look.category[0], strokeWidth: 2 },
       bar: { color: look.category[0] }, point: { color: look.category[0], filled: true, size: 45, opacity: 0.85 },
       area: { color: look.category[0] }, rect: { color: look.category[0] }, tick: { color: look.ink },
       circle: { color: look.category[0] }, errorband: { color: look.category[0] },
-      range: { category: look.category, ordinal: look.ramp, ramp: look.ramp, heatmap: look.ramp, diverging: look.diverging },
-      style: { "ink": { color: look.ink, stroke: look.ink, fill: look.ink }, "soft": { color: look.soft },
-        "outlined": { stroke: look.paper, strokeWidth: 1.5 } },
+      range: { category: look.category, ordinal: look.steps, ramp: look.ramp, heatmap: look.ramp, diverging: look.diverging },
+      // For marks that are not data, or lie on others.
+      style: { ink: { color: look.ink }, soft: { color: look.soft }, "on-bar": { color: look.paper },
+        "ink-dot": { color: look.ink, stroke: look.paper, strokeWidth: 1.5, opacity: 1 },
+        "mean-dot": { color: look.category[1], stroke: look.ink, strokeWidth: 1.5, opacity: 1 } },
     };
   }
 
@@ -243,7 +261,7 @@
     const specification = { ...figure.specification, data: { values: figure.rows },
       ...(single ? { autosize: { type: "fit-x", contains: "padding" } } : {}) };
     if (single && (specification.width === undefined || specification.width === "container")) specification.width = width;
-    const { spec } = compile(specification, { config: configuration(looks[theme], background), logger });
+    const { spec } = compile(specification, { config: configuration(looks[theme], background, width), logger });
     return new View(parse(spec, undefined, { ast: true }), { expr: expressionInterpreter, loader, logger, ...options });
   }
 
@@ -253,7 +271,7 @@
     const renderer = figure.rows.length > MANY_ROWS ? "canvas" : "svg";
     const width = Math.max(240, Math.floor(figure.plot.getBoundingClientRect().width));
     figure.view = viewOf(figure, figure.theme ?? page.dataset.theme, Math.min(width, 860), "transparent",
-      { renderer, container: figure.plot, hover: true, tooltip: showTip }).run();
+      { renderer, container: figure.canvas, hover: true, tooltip: showTip }).run();
   }
 
   function saveFigure(figure, kind) {
@@ -280,6 +298,8 @@
     const figure = figures[Number(holder.dataset.figure)];
     figure.holder = holder;
     figure.plot = holder.querySelector(".plot");
+    figure.canvas = element("div"); // Vega describes what it draws in; readers get our description
+    figure.plot.append(figure.canvas);
     figure.rows = [];
     if (figure.choose) figure.plot.before(choiceFor(figure));
     else figure.rows = rowsOf(tables[figure.table]);
