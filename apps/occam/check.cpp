@@ -115,7 +115,8 @@ std::string judgements_text(const Report& report) {
   return (fine.empty() ? "" : "Fine: " + fine + "\n") + others;
 }
 
-void finish(const CheckVerb& o, const CheckResult& result, const Call& call) {
+void finish(const CheckVerb& o, CheckResult result, const Call& call) {
+  result.report.provenance.emplace(result.report.provenance.begin(), "command", call.command());
   if (!o.output.empty()) write_report(result.report, o.output);
   std::string text = sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report);
   text += "Verdict: " + result.verdict.text + "\n";
@@ -192,9 +193,9 @@ void check_net(const CheckVerb& o, const Call& call) {
     save = PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem));
     request.save = save.get();
   }
-  const CheckResult result = check_network(comparator, problem, request, pool, *progress);
+  CheckResult result = check_network(comparator, problem, request, pool, *progress);
   if (save) save->commit();
-  finish(o, result, call);
+  finish(o, std::move(result), call);
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ class Call {
 
   // What the program returns in the end; 0 unless set.
   void set_exit_code(int code) const;
+
   // The command line as it was typed, fit for a shell: for the record.
   const std::string& command() const;
 

@@ -45,7 +45,8 @@ TEST_F(TrainCompare, AnswersInEveryFormatAgree) {
   const CsvTable table = read_csv(shell_.folder() / "a.csv");
   EXPECT_EQ(table.columns(),
             (std::vector<std::string>{"dataset", "n", "best", "p_flat", "p_fair", "alpha_flat", "alpha_fair",
-                                      "log_bf_flat", "log_bf_fair", "u", "flag"}));
+                                      "log_bf_flat", "log_bf_fair", "u", "flag", "scope_p", "scope_p_flat",
+                                      "scope_p_fair", "verdict", "explanation"}));
   EXPECT_EQ(table.text("dataset"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(table.numbers("n"), (std::vector<double>{3, 2}));
   for (std::size_t r = 0; r < 2; ++r) {

@@ -33,8 +33,8 @@ Verdict verdict(const std::vector<Finding>& findings, double false_alarm) {
       result.text = fmt::format("not to be trusted as it is: see {}.", where);
       break;
   }
-  result.text += fmt::format(" (Faultless predictions would raise an alarm with probability {:.4g} at most.)",
-                             false_alarm);
+  result.text += fmt::format(" (Faultless predictions would raise an alarm in about {:.3g} % of checks.)",
+                             100 * false_alarm);
   return result;
 }
 
