@@ -125,7 +125,8 @@ TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
       "for i in 1 2 3 4 5 6 7 8 9 10; do ls -A | grep -q a.csv && break; sleep 0.1; done\n"
       "kill -TERM $job; wait $job");
   EXPECT_EQ(outcome.code, 130);
-  EXPECT_TRUE(outcome.err.starts_with("occam: interrupted after ")) << outcome.err;
+  // On a busy machine a line of progress may stand before it.
+  EXPECT_NE(outcome.err.find("occam: interrupted after "), std::string::npos) << outcome.err;
   EXPECT_EQ(shell.folder().count_files(), 0u);
 }
 

@@ -101,7 +101,7 @@ TEST(FaultyPredictions, AreCalledOut) {
 
 // With many data sets small faults show, and are said to be small.
 TEST(FaultyPredictions, SmallFaultsAreNotes) {
-  const Verdict small = verdict_of({3, 10000, 0.7}, 1, sharpened(1.1));
+  const Verdict small = verdict_of({3, 10000, 0.7}, 1, sharpened(1.07));
   EXPECT_EQ(small.severity, Severity::note) << small.text;
 }
 

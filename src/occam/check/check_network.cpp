@@ -12,6 +12,7 @@
 #include "occam/core/progress.hpp"
 #include "occam/core/version.hpp"
 #include "occam/parallel/thread_pool.hpp"
+#include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {
@@ -117,6 +118,8 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
                           ThreadPool& pool, ProgressSink& progress) {
   const NetworkFile& file = comparator.file();
   const PredictionLayout layout = prediction_layout(comparator, problem);
+  const std::optional<ScopeReference> scope = scope_of(file);
+  const Predictor predictor{comparator, scope ? &*scope : nullptr};
   const auto runs = static_cast<std::int64_t>(request.n.size()) + 1;
   const std::int64_t data_sets =
       request.table == nullptr ? request.data_sets : static_cast<std::int64_t>(request.table_rows.size());
@@ -135,9 +138,9 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
       if (all && request.save != nullptr) request.save->add(block);
     };
     if (request.table != nullptr) {
-      predict(comparator, problem, *request.table, request.table_rows, pool, take, work.part(data_sets));
+      predict(predictor, problem, *request.table, request.table_rows, pool, take, work.part(data_sets));
     } else {
-      predict(comparator, problem, predicted, pool, take, work.part(data_sets));
+      predict(predictor, problem, predicted, pool, take, work.part(data_sets));
     }
     std::vector<Finding> findings = checker.finish();
     const std::string n = all ? "all" : std::to_string(*predicted.n);
@@ -151,7 +154,7 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   report.findings.insert(report.findings.begin(), sizes.take());
   if (request.robustness) {
     report.findings.push_back(
-        measure_robustness(comparator, problem, *request.robustness, pool, work.part(disturbed)));
+        measure_robustness(predictor, problem, *request.robustness, pool, work.part(disturbed)));
   }
   report.title = fmt::format("Check of a network for {}", file.problem_name);
   report.provenance = {

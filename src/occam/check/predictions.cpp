@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "occam/compare/comparator.hpp"
+#include "occam/scope/scope.hpp"
 #include "occam/simulate/simulator.hpp"
 #include "occam/train/source.hpp"
 
@@ -30,24 +31,28 @@ void Predictions::clear() {
   n.clear();
   u.clear();
   exact.clear();
+  scope_p.clear();
 }
 
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem) {
   const NetworkFile& file = comparator.file();
-  return {file.model_names, file.model_prior, true, true, problem.has_exact_posterior()};
+  return {file.model_names,     file.model_prior, true, true, problem.has_exact_posterior(),
+          !file.scope.is_null()};
 }
 
 namespace {
 
 // What the network says of the data sets of a batch.
-void answer(Comparator& comparator, const Problem& problem, const Batch& batch, ThreadPool& pool,
+void answer(const Predictor& predictor, const Problem& problem, const Batch& batch, ThreadPool& pool,
             Predictions& block) {
+  Comparator& comparator = predictor.comparator;
   ModelPosterior answers = comparator.empty_posterior();
-  comparator.compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())),
-                     {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                      batch.offsets().data(),
-                      batch.size()},
-                     answers);
+  const Ragged<const float> data{{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
+                                 batch.offsets().data(),
+                                 batch.size()};
+  const NetworkOutputs outputs = comparator.outputs(data);
+  comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(batch.size())), data, outputs,
+                         answers, nullptr);
   block.clear();
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const std::vector<double> p = answers.probabilities(b);
@@ -57,12 +62,15 @@ void answer(Comparator& comparator, const Problem& problem, const Batch& batch, 
   block.truth.assign(batch.models().begin(), batch.models().end());
   block.n.assign(batch.sizes().begin(), batch.sizes().end());
   if (problem.has_exact_posterior()) add_exact(problem, batch, pool, block);
+  if (predictor.scope == nullptr) return;
+  for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))
+    block.scope_p.push_back(one.p);
 }
 
 }  // namespace
 
-void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
-             const PredictionSink& sink, const std::function<void(std::int64_t)>& done) {
+void predict(const Predictor& predictor, const Problem& problem, const PredictRequest& request,
+             ThreadPool& pool, const PredictionSink& sink, const std::function<void(std::int64_t)>& done) {
   SimulatorOptions options;
   options.n = request.n;
   Simulator simulator(problem, request.seed, Purpose::test, options);
@@ -71,13 +79,13 @@ void predict(Comparator& comparator, const Problem& problem, const PredictReques
   for (std::int64_t first = 0; first < request.data_sets; first += kChunk) {
     const std::int64_t count = std::min(kChunk, request.data_sets - first);
     simulator.simulate_range(first, count, pool, batch);
-    answer(comparator, problem, batch, pool, block);
+    answer(predictor, problem, batch, pool, block);
     sink(block);
     done(first + count);
   }
 }
 
-void predict(Comparator& comparator, const Problem& problem, const Batch& all,
+void predict(const Predictor& predictor, const Problem& problem, const Batch& all,
              std::span<const std::int64_t> rows, ThreadPool& pool, const PredictionSink& sink,
              const std::function<void(std::int64_t)>& done) {
   Batch batch;
@@ -85,7 +93,7 @@ void predict(Comparator& comparator, const Problem& problem, const Batch& all,
   for (std::size_t first = 0; first < rows.size(); first += kChunk) {
     const std::size_t count = std::min<std::size_t>(kChunk, rows.size() - first);
     gather(all, rows.subspan(first, count), problem.J(), batch);
-    answer(comparator, problem, batch, pool, block);
+    answer(predictor, problem, batch, pool, block);
     sink(block);
     done(static_cast<std::int64_t>(first + count));
   }

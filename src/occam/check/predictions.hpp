@@ -16,6 +16,7 @@ class Batch;
 class Comparator;
 class Problem;
 class ProgressSink;
+class ScopeReference;
 class ThreadPool;
 
 // What is the same for all blocks.
@@ -25,6 +26,7 @@ struct PredictionLayout {
   bool has_n = false;
   bool has_u = false;
   bool has_exact = false;
+  bool has_scope = false;
 
   std::int64_t J() const { return static_cast<std::int64_t>(model_names.size()); }
 };
@@ -36,6 +38,7 @@ struct Predictions {
   std::vector<std::int64_t> n;      // (B) observations in the data set, or empty
   std::vector<double> u;            // (B), or empty
   std::vector<double> exact;        // (B, J) exact posterior probabilities, or empty
+  std::vector<double> scope_p;      // (B) how often simulated data look at least this foreign, or empty
 
   std::int64_t size() const { return static_cast<std::int64_t>(truth.size()); }
   void clear();
@@ -55,13 +58,19 @@ struct PredictRequest {
 
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem);
 
+// What is asked about data sets: the network and, where it has one, its scope reference.
+struct Predictor {
+  Comparator& comparator;
+  const ScopeReference* scope = nullptr;
+};
+
 // Simulates data sets of the test stream and asks the network about them, block by block. `done` is called
 // with the number of data sets behind; it may throw to stop.
-void predict(Comparator& comparator, const Problem& problem, const PredictRequest& request, ThreadPool& pool,
-             const PredictionSink& sink, const std::function<void(std::int64_t)>& done);
+void predict(const Predictor& predictor, const Problem& problem, const PredictRequest& request,
+             ThreadPool& pool, const PredictionSink& sink, const std::function<void(std::int64_t)>& done);
 
 // The same for data sets at hand: `rows` of a batch.
-void predict(Comparator& comparator, const Problem& problem, const Batch& batch,
+void predict(const Predictor& predictor, const Problem& problem, const Batch& batch,
              std::span<const std::int64_t> rows, ThreadPool& pool, const PredictionSink& sink,
              const std::function<void(std::int64_t)>& done);
 

@@ -8,15 +8,18 @@
 #include <fmt/format.h>
 
 #include "occam/check/diagnostic.hpp"
+#include "occam/check/predictions.hpp"
 #include "occam/check/statistics.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
+#include "occam/scope/scope.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
 namespace {
 
+constexpr double kScopeLevel = 0.05;
 constexpr std::size_t kShownModels = 8;  // with many models: those most often chosen, then "others"
 
 std::vector<Disturbance> chosen_disturbances(const Problem& problem, const RobustnessRequest& request) {
@@ -40,17 +43,24 @@ std::vector<Disturbance> chosen_disturbances(const Problem& problem, const Robus
 struct Step {
   double strength = 0;
   Mean largest, entropy, u;
+  Mean caught;                 // by the scope test; empty without one
   std::vector<double> chosen;  // (J) share of the data sets
 };
 
-Step ask(Comparator& comparator, const Batch& batch) {
+Step ask(const Predictor& predictor, const Batch& batch) {
   Step step;
+  Comparator& comparator = predictor.comparator;
   ModelPosterior answers = comparator.empty_posterior();
   const std::int64_t count = batch.size();
-  comparator.compare(
-      std::vector<std::string>(static_cast<std::size_t>(count)),
-      {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count},
-      answers);
+  const Ragged<const float> data{
+      {batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count};
+  const NetworkOutputs outputs = comparator.outputs(data);
+  comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(count)), data, outputs, answers,
+                         nullptr);
+  if (predictor.scope != nullptr) {
+    for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))
+      step.caught.add(one.p <= kScopeLevel ? 1 : 0);
+  }
   step.chosen.assign(static_cast<std::size_t>(answers.J()), 0.0);
   const double most = std::log(static_cast<double>(answers.J()));
   for (std::int64_t b = 0; b < count; ++b) {
@@ -84,6 +94,7 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
     add("largest p", step.largest);
     add("entropy / log J", step.entropy);
     add("u", step.u);
+    if (step.caught.count() > 0) add("out of scope", step.caught);
   }
   using nlohmann::json;
   const json x = vega_field("strength", "quantitative", strength_title(one));
@@ -100,8 +111,14 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
        fmt::format(
            "{}. Means over data sets with 95 % intervals: the largest probability, the entropy of p as a "
            "part of its maximum, and u. A network that noticed would become less sure; one that stays sure "
-           "does not notice that no model makes such data.",
-           table.title),
+           "does not notice that no model makes such data.{}",
+           table.title,
+           steps.front().caught.count() > 0
+               ? fmt::format(
+                     " The share of data sets that the scope test calls foreign at level {} should rise from "
+                     "there to one.",
+                     kScopeLevel)
+               : ""),
        fmt::format("Mean largest probability, entropy and u against the strength of the disturbance {}.",
                    one.name),
        table.name,
@@ -181,17 +198,22 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
 Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
   Judgement judgement;
   const double change = strong.largest.value() - mild.largest.value();
-  const bool unnoticed = change > -0.05;
+  const bool scope = strong.caught.count() > 0;
+  const bool unnoticed = scope ? strong.caught.value() < 0.5 : change > -0.05;
   judgement.severity = unnoticed ? Severity::note : Severity::fine;
   judgement.text = fmt::format(
       "{} = {}{}{}: the largest probability goes from {} to {} on average, u from {} to {}.", one.name,
       one.to, one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
       shown_number(strong.largest.value()), shown_number(mild.u.value()), shown_number(strong.u.value()));
+  if (scope) {
+    judgement.text += fmt::format(" The scope test notices {:.0f} % of the data sets (level {}).",
+                                  100 * strong.caught.value(), kScopeLevel);
+  }
   if (unnoticed) {
-    judgement.text += " The network becomes no less sure.";
+    judgement.text += scope ? " Most pass unnoticed." : " The network becomes no less sure.";
     judgement.advice =
-        "Neither p nor u shows that no model makes such data. Before you believe an answer, compare your "
-        "data with "
+        "Nothing here shows that no model makes such data. Before you believe an answer, compare your data "
+        "with "
         "simulations from the model it favours.";
   }
   return judgement;
@@ -204,8 +226,9 @@ std::int64_t robustness_data_sets(const Problem& problem, const RobustnessReques
          request.data_sets;
 }
 
-Finding measure_robustness(Comparator& comparator, const Problem& problem, const RobustnessRequest& request,
-                           ThreadPool& pool, const std::function<void(std::int64_t)>& done) {
+Finding measure_robustness(const Predictor& predictor, const Problem& problem,
+                           const RobustnessRequest& request, ThreadPool& pool,
+                           const std::function<void(std::int64_t)>& done) {
   Finding finding{"robustness", "Robustness", {}, {}, {}, {}};
   finding.text =
       "What does the network say as data become ever more unlike what the models make? It must answer with "
@@ -224,7 +247,7 @@ Finding measure_robustness(Comparator& comparator, const Problem& problem, const
       range.count = request.data_sets;
       range.n = request.n;
       disturb(problem, {one.name, strength}, range, pool, batch);
-      steps.push_back(ask(comparator, batch));
+      steps.push_back(ask(predictor, batch));
       steps.back().strength = strength;
       done(behind += request.data_sets);
     }
@@ -234,7 +257,11 @@ Finding measure_robustness(Comparator& comparator, const Problem& problem, const
     finding.metrics.push_back(
         metric(name("_u"), "mean u at the strongest " + one.name, steps.back().u.value()));
     add_curves(one, steps, finding);
-    add_chosen(one, steps, comparator.file().model_names, finding);
+    if (predictor.scope != nullptr) {
+      finding.metrics.push_back(metric(name("_caught"), "share out of scope at the strongest " + one.name,
+                                       steps.back().caught.value()));
+    }
+    add_chosen(one, steps, predictor.comparator.file().model_names, finding);
     finding.judgements.push_back(judged(one, steps.front(), steps.back()));
   }
   return finding;

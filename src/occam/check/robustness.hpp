@@ -1,6 +1,6 @@
 // Robustness curves: what a network says as the data become ever more unlike what its models make. For each
-// disturbance of the problem and each of a few strengths: mean largest p, entropy, u, and which models are
-// chosen.
+// disturbance of the problem and each of a few strengths: mean largest p, entropy, u, which models are
+// chosen, and how often the scope test notices, where the network has one.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace occam {
 
-class Comparator;
 class Problem;
+struct Predictor;
 class ThreadPool;
 
 struct RobustnessRequest {
@@ -29,7 +29,8 @@ struct RobustnessRequest {
 std::int64_t robustness_data_sets(const Problem& problem, const RobustnessRequest& request);
 
 // `done` is called with the number of data sets behind; it may throw to stop.
-Finding measure_robustness(Comparator& comparator, const Problem& problem, const RobustnessRequest& request,
-                           ThreadPool& pool, const std::function<void(std::int64_t)>& done);
+Finding measure_robustness(const Predictor& predictor, const Problem& problem,
+                           const RobustnessRequest& request, ThreadPool& pool,
+                           const std::function<void(std::int64_t)>& done);
 
 }  // namespace occam

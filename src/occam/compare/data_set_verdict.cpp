@@ -7,6 +7,12 @@
 #include <fmt/format.h>
 
 namespace occam {
+namespace {
+
+// Data that look this foreign deserve a word, even where they pass.
+constexpr double kUnusual = 0.05;
+
+}  // namespace
 
 Fields fields(VerdictOptions& o) {
   return {field("scope_level", o.scope_level,
@@ -30,7 +36,10 @@ DataSetVerdict verdict_on(const ModelPosterior& answers, std::int64_t b,
                     100 * scope->p, scope->reason.empty() ? "" : "; ", scope->reason)};
   }
   const std::string in_scope =
-      scope ? fmt::format("; nothing unusual about the data (scope_p {:.2g})", scope->p) : "";
+      scope ? fmt::format("; {} (scope_p {:.2g})",
+                          scope->p < kUnusual ? "the data look unusual" : "nothing unusual about the data",
+                          scope->p)
+            : "";
   if (p <= options.decided_above) {
     return {"ambiguous", fmt::format("{} is the most probable, but only with {:.3f}{}", name, p, in_scope)};
   }

@@ -435,8 +435,8 @@ Finding ComparisonReport::scope() const {
     finding.judgements = {
         {kept > 0 ? Severity::warning : Severity::note,
          fmt::format(
-             "{} of {} {} out of scope; {} of them also when the number of data sets is taken into account "
-             "(Benjamini-Hochberg, at most 5 % false).",
+             "{} of {} {} out of scope. {} of all count as foreign when at most 5 % of those may be false "
+             "(Benjamini-Hochberg).",
              out_of_scope_, data_sets(count_), out_of_scope_ == 1 ? "is" : "are", kept),
          "Look at what stands out, in the last column of the table of answers, before believing any model."}};
   }

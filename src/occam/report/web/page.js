@@ -103,7 +103,7 @@
 
   function cellOf(column, row) {
     const value = column.values[row];
-    if (column.kind === "text") return element("td", { class: value.length < 24 ? "short" : "text" }, value);
+    if (column.kind === "text") return element("td", { class: value.length < 24 ? "short" : value.length < 50 ? "text" : "words" }, value);
     if (!column.share || value === null) return element("td", { class: "number" }, column.format(value));
     // Shares line up: always three digits, and none is shown as certain that is not.
     const text = value > 0.9995 && value < 1 ? ">.999" : value > 0 && value < 0.0005 ? "<.001" : value.toFixed(3);
