@@ -76,7 +76,9 @@ void add_scope(const ScopeOptions& options, const Problem& problem, const Refere
                     table->size(), calibration.size(), kFewest));
     return;
   }
-  put_scope(build_scope(comparator, table->all(), reference, calibration, problem.ordered(), progress), file);
+  put_scope(build_scope(comparator, table->all(), reference, calibration, problem.ordered(), options.time,
+                        progress),
+            file);
 }
 
 }  // namespace
@@ -102,6 +104,7 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   run.checkpoint = checkpoint_of(output);
   run.checkpoint_minutes = o.checkpoint_minutes;
   run.resume = o.resume;
+  run.keep_checkpoint = true;  // until the file is written: what follows the training can be interrupted, too
   run.record_timing = o.record_timing;
   if (o.resume && !has_checkpoint(run.checkpoint)) {
     progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));

@@ -189,6 +189,51 @@ TEST_F(TrainCompare, ExtendAddsAModelAndSaysWhatBecameOfTheOthers) {
   EXPECT_TRUE(bytes == shell_.read("three.occam"));
 }
 
+TEST_F(TrainCompare, TellsDataThatNoModelMakes) {
+  // Gaussian observations around a mean; then some of another world.
+  ASSERT_EQ(
+      shell_("occam train one-sample -o net.occam --iterations 60 --batch 16 --quiet --scope-reference 1000 "
+             "--scope-calibration 1500 --network 'inv_width=8 equiv_width=8 post_width=8 summary=4'")
+          .code,
+      0);
+  std::string data = "subject,x\n";
+  for (int i = 0; i < 25; ++i) data += "usual," + std::to_string(std::sin(2.0 * i) * 1.4) + "\n";
+  for (int i = 0; i < 25; ++i) data += "foreign," + std::to_string(40 + 7.0 * (i % 5)) + "\n";
+  shell_.write("d.csv", data);
+  const Outcome shown = shell_("occam compare net.occam d.csv --by subject");
+  EXPECT_NE(shown.out.find("out-of-scope"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("in simulations mostly"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.err.find("1 of 2 data sets are out of scope"), std::string::npos) << shown.err;
+  ASSERT_EQ(shell_("occam compare net.occam d.csv --by subject -o a.csv --quiet").code, 0);
+  const CsvTable table = read_csv(shell_.folder() / "a.csv");
+  EXPECT_GT(table.numbers("scope_p")[0], 0.01);
+  EXPECT_LT(table.numbers("scope_p")[1], 0.01);
+  EXPECT_EQ(table.text("verdict")[1], "out-of-scope");
+  // The answers themselves do not depend on the scope reference.
+  ASSERT_EQ(shell_("occam scope net.occam -o bare.occam --scope-reference 0 --quiet").code, 0);
+  ASSERT_EQ(shell_("occam compare bare.occam d.csv --by subject -o b.csv --quiet").code, 0);
+  const CsvTable bare = read_csv(shell_.folder() / "b.csv");
+  EXPECT_EQ(bare.text("p_null"), table.text("p_null"));
+  EXPECT_NE(bare.text("verdict")[1], "out-of-scope");
+  // A level below what the calibration can tell is said to be out of reach.
+  EXPECT_NE(
+      shell_("occam compare net.occam d.csv --by subject --scope-level 0.001").err.find("cannot be reached"),
+      std::string::npos);
+  // Same seed, same bytes, any number of threads.
+  ASSERT_EQ(shell_("occam scope bare.occam -o one.occam --threads 1 --scope-reference 300 "
+                   "--scope-calibration 300 --quiet")
+                .code,
+            0);
+  ASSERT_EQ(shell_("occam scope bare.occam -o seven.occam --threads 7 --scope-reference 300 "
+                   "--scope-calibration 300 --quiet")
+                .code,
+            0);
+  EXPECT_TRUE(shell_.read("one.occam") == shell_.read("seven.occam"));
+  const Outcome few = shell_("occam scope bare.occam -o few.occam --scope-reference 20 --quiet");
+  EXPECT_EQ(few.code, 64) << few.err;
+  EXPECT_EQ(shell_("occam scope bare.occam --quiet").code, 64);
+}
+
 TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
   train();
   shell_.write("good.csv", "x\n1\n");

@@ -90,7 +90,8 @@ std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& compara
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kChunk) {
     if (progress.stop_requested())
-      throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
+      throw Error(ErrorKind::interrupted,
+                  "stopped while the scope reference was made; continue with --resume");
     supply(first + done, std::min(kChunk, count - done), batch);
     auto chunk = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
     for (std::size_t b = 0; b < chunk.size(); ++b) chunk[b].model = batch.models()[b];
@@ -102,7 +103,7 @@ std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& compara
 
 // The first `reference` data sets of the supply become the reference, the next ones calibrate it.
 ScopeReference build(const Supply& supply, Comparator& comparator, std::int64_t reference,
-                     std::int64_t calibration, bool ordered, ProgressSink& progress) {
+                     std::int64_t calibration, bool ordered, bool time, ProgressSink& progress) {
   constexpr std::int64_t kFewest = 10 * NeighbourSpace::kNeighbours;
   if (reference < kFewest || calibration < kFewest) {
     throw Error(ErrorKind::usage,
@@ -111,7 +112,7 @@ ScopeReference build(const Supply& supply, Comparator& comparator, std::int64_t 
   }
   Batch sample;
   supply(0, std::min(kSketchSample, reference), sample);
-  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, ordered);
+  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, ordered, time);
   ScopeReference scope(sketch, comparator.file().config.models,
                        collect_points(supply, comparator, sketch, 0, reference, progress));
   comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
@@ -131,7 +132,9 @@ Fields fields(ScopeOptions& o) {
                 "simulated data sets kept in the file, to tell data that no model makes (0: none)")
               .at_least(0),
           field("scope_calibration", o.calibration, "further ones, which set the rate of false alarms")
-              .at_least(100)};
+              .at_least(100),
+          field("scope_time", o.time,
+                "the rows of your data are in order of time: also notice when they depend on it")};
 }
 
 ScopeReference build_scope(Comparator& comparator, const Problem& problem, const ScopeOptions& options,
@@ -140,11 +143,13 @@ ScopeReference build_scope(Comparator& comparator, const Problem& problem, const
   const Supply supply = [&](std::int64_t first, std::int64_t count, Batch& out) {
     simulations.simulate(first, count, comparator.pool(), out);
   };
-  return build(supply, comparator, options.reference, options.calibration, problem.ordered(), progress);
+  return build(supply, comparator, options.reference, options.calibration, problem.ordered(), options.time,
+               progress);
 }
 
 ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<const std::int64_t> reference,
-                           std::span<const std::int64_t> calibration, bool ordered, ProgressSink& progress) {
+                           std::span<const std::int64_t> calibration, bool ordered, bool time,
+                           ProgressSink& progress) {
   std::vector<std::int64_t> rows(reference.begin(), reference.end());
   rows.insert(rows.end(), calibration.begin(), calibration.end());
   const Supply supply = [&](std::int64_t first, std::int64_t count, Batch& out) {
@@ -152,7 +157,7 @@ ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<c
            comparator.file().config.models, out);
   };
   return build(supply, comparator, static_cast<std::int64_t>(reference.size()),
-               static_cast<std::int64_t>(calibration.size()), ordered, progress);
+               static_cast<std::int64_t>(calibration.size()), ordered, time, progress);
 }
 
 void put_scope(const ScopeReference& scope, NetworkFile& file) {

@@ -14,6 +14,7 @@ namespace occam {
 struct ScopeOptions {
   std::int64_t reference = 20000;
   std::int64_t calibration = 20000;
+  bool time = false;
 };
 Fields fields(ScopeOptions& o);
 
@@ -25,7 +26,8 @@ ScopeReference build_scope(Comparator& comparator, const Problem& problem, const
 
 // The same from data sets at hand, such as a reference table: `reference` and `calibration` are rows of it.
 ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<const std::int64_t> reference,
-                           std::span<const std::int64_t> calibration, bool ordered, ProgressSink& progress);
+                           std::span<const std::int64_t> calibration, bool ordered, bool time,
+                           ProgressSink& progress);
 
 // Into a network file, and from it; nothing where it has none. Error(bad_config) where it is damaged.
 void put_scope(const ScopeReference& scope, NetworkFile& file);

@@ -16,12 +16,20 @@ namespace {
 // sketch has many that are nearly the same.
 constexpr NeighbourSpace::Options kSummary = {64, 1.0, 0.8};
 constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
-// Calibration points that a data set is ranked among: the nearest in size.
-constexpr std::size_t kWindow = 400;
-// Fewer points with the same favoured model than this, and they are ranked among all.
-constexpr std::size_t kSmallestCell = 200;
+// Calibration points that a data set is ranked among, the nearest in size: an eighth of those there are,
+// within limits.
+constexpr std::size_t kSmallestWindow = 100;
+constexpr std::size_t kLargestWindow = 400;
+// Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
+// every size matters more.
+constexpr std::size_t kSmallestCell = 1000;
+constexpr double kReach = 0.25;
 constexpr std::size_t kBands = 8;
 constexpr std::size_t kScaleKnots = 16;
+
+std::size_t window_of(std::size_t cell) {
+  return std::min(cell, std::clamp(cell / 8, kSmallestWindow, kLargestWindow));
+}
 
 std::vector<float> joined_features(std::span<const ScopePoint> points, std::vector<float> ScopePoint::*part) {
   std::vector<float> all;
@@ -150,27 +158,42 @@ void ScopeReference::sort_cells() {
 }
 
 double ScopeReference::smallest_p() const {
-  return 1 / (1 + static_cast<double>(std::min(kWindow, calibration_.size())));
+  std::size_t smallest = window_of(all_.size());
+  for (const auto& cell : by_best_) {
+    if (cell.size() >= kSmallestCell) smallest = std::min(smallest, window_of(cell.size()));
+  }
+  return 1 / (1 + static_cast<double>(smallest));
 }
 
-// Ranks among the points nearest in size, as many below as above.
-double ScopeReference::rank(const std::vector<std::int32_t>& cell, double rows, double score,
-                            bool own) const {
-  const auto at = [&](std::int32_t i) -> const Calibration& {
-    return calibration_[static_cast<std::size_t>(i)];
-  };
-  const std::size_t window = std::min(kWindow, cell.size());
+// The places nearest in size, as many below as above where there are as many.
+std::span<const std::int32_t> ScopeReference::window(const std::vector<std::int32_t>& cell,
+                                                     double rows) const {
+  const auto size = [&](std::int32_t i) { return calibration_[static_cast<std::size_t>(i)].rows; };
+  const std::size_t width = window_of(cell.size());
   const auto above =
-      std::partition_point(cell.begin(), cell.end(), [&](std::int32_t i) { return at(i).rows < rows; });
-  const auto after =
-      std::partition_point(above, cell.end(), [&](std::int32_t i) { return at(i).rows <= rows; });
+      std::partition_point(cell.begin(), cell.end(), [&](std::int32_t i) { return size(i) < rows; });
+  const auto after = std::partition_point(above, cell.end(), [&](std::int32_t i) { return size(i) <= rows; });
   const auto middle = static_cast<std::size_t>((above - cell.begin() + (after - cell.begin())) / 2);
-  const std::size_t first = std::min(middle > window / 2 ? middle - window / 2 : 0, cell.size() - window);
+  const std::size_t first = std::min(middle > width / 2 ? middle - width / 2 : 0, cell.size() - width);
+  return std::span(cell).subspan(first, width);
+}
+
+// How far from `rows` the sizes of a window reach, as a logarithm.
+double ScopeReference::reach(std::span<const std::int32_t> window, double rows) const {
+  const auto size = [&](std::int32_t i) {
+    return static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows);
+  };
+  return std::max(std::fabs(std::log(rows / size(window.front()))),
+                  std::fabs(std::log(size(window.back()) / rows)));
+}
+
+double ScopeReference::rank(std::span<const std::int32_t> window, double score, bool own) const {
   std::size_t as_foreign = 0;
-  for (std::size_t i = first; i < first + window; ++i) {
-    as_foreign += (own ? at(cell[i]).own_score : at(cell[i]).score) >= static_cast<float>(score) ? 1 : 0;
+  for (const std::int32_t i : window) {
+    const Calibration& c = calibration_[static_cast<std::size_t>(i)];
+    as_foreign += (own ? c.own_score : c.score) >= static_cast<float>(score) ? 1 : 0;
   }
-  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window));
+  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.size()));
 }
 
 std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> points) const {
@@ -184,10 +207,16 @@ ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) cons
   const auto& cell = by_best_[static_cast<std::size_t>(point.best)];
   const auto rows = static_cast<double>(point.rows);
   ScopeAnswer answer;
-  answer.p = rank(cell.size() >= kSmallestCell ? cell : all_, rows, joined(s.summary, s.sketch, rows), false);
+  // Points with the same favoured model, unless the nearest in size are too far.
+  auto among = window(all_, rows);
+  if (cell.size() >= kSmallestCell) {
+    const auto alike = window(cell, rows);
+    if (reach(alike, rows) <= kReach + reach(among, rows)) among = alike;
+  }
+  answer.p = rank(among, joined(s.summary, s.sketch, rows), false);
   for (std::size_t j = 0; j < s.summary_by_model.size(); ++j) {
     const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
-    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(by_model_[j], rows, own, true));
+    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], rows), own, true));
   }
   answer.reason = reason(point);
   return answer;

@@ -70,7 +70,9 @@ class ScopeReference {
   static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
   double joined(double summary, double sketch, double rows) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
-  double rank(const std::vector<std::int32_t>& cell, double rows, double score, bool own) const;
+  std::span<const std::int32_t> window(const std::vector<std::int32_t>& cell, double rows) const;
+  double reach(std::span<const std::int32_t> window, double rows) const;
+  double rank(std::span<const std::int32_t> window, double score, bool own) const;
   void sort_cells();
   void learn_ranges(const std::vector<ScopePoint>& points);
   std::string reason(const ScopePoint& point) const;

@@ -24,6 +24,7 @@ constexpr std::array<const char*, 9> kQuantileNames = {
     "lower quartile of", "median",           "upper quartile of",
     "90 % quantile of",  "95 % quantile of", "largest"};
 constexpr std::array<std::int64_t, 6> kLags = {1, 2, 5, 10, 20, 50};
+constexpr std::array<std::int64_t, 3> kOrderLags = {1, 2, 5};  // of exchangeable data in order of time
 constexpr std::int64_t kSegment = 256;  // of the spectrum, or the largest power of two that fits
 // Borders of the frequency bands, in 1/256 of the sampling rate.
 constexpr std::array<std::int64_t, 13> kBands = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 129};
@@ -62,6 +63,27 @@ double correlation(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
     ab += x * y;
   }
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+// One column less its mean, the sum of its squares, and the slope of a straight line over the whole series.
+struct Centred {
+  std::vector<double> values;
+  double squares = 0;
+  double trend = 0;
+};
+
+Centred centred_column(Matrix<const float> rows, std::int64_t column) {
+  const auto n = static_cast<double>(rows.rows);
+  double mean = 0;
+  for (std::int64_t r = 0; r < rows.rows; ++r) mean += rows.row(r)[column] / n;
+  Centred result;
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    const double x = rows.row(r)[column] - mean;
+    result.values.push_back(x);
+    result.squares += x * x;
+    result.trend += x * (static_cast<double>(r) / n - 0.5) * 12 / n;
+  }
+  return result;
 }
 
 double autocorrelation(const std::vector<double>& centred, double squares, std::int64_t lag) {
@@ -126,8 +148,10 @@ void spectrum(const std::vector<double>& centred, float*& out) {
 
 }  // namespace
 
-Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered) {
+Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
+                     bool time) {
   Sketch sketch;
+  sketch.time_ = time && !ordered;
   sketch.columns_ = columns;
   sketch.ordered_ = ordered;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
@@ -201,6 +225,12 @@ void Sketch::plan_exchangeable() {
                                    columns_[static_cast<std::size_t>(continuous_[j])]));
     }
   }
+  for (const std::string& column : columns_) {
+    if (!time_) break;
+    for (const std::int64_t lag : kOrderLags)
+      names_.push_back(fmt::format("autocorrelation of {} at lag {}", column, lag));
+    names_.push_back("trend of " + column);
+  }
 }
 
 void Sketch::plan_ordered() {
@@ -262,6 +292,20 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
     for (std::size_t j = i + 1; j < continuous_.size() && pairs_left > 0; ++j, --pairs_left)
       *out++ = static_cast<float>(correlation(rows, continuous_[i], continuous_[j]));
   }
+  if (time_) dependence(rows, out);
+}
+
+// Rows that are independent have autocorrelations of about 0 +- 1 / sqrt(n), and no trend: scaled
+// accordingly.
+void Sketch::dependence(Matrix<const float> rows, float* out) const {
+  const double root = std::sqrt(static_cast<double>(rows.rows));
+  for (std::int64_t c = 0; c < rows.columns; ++c) {
+    const Centred series = centred_column(rows, c);
+    for (const std::int64_t lag : kOrderLags)
+      *out++ = static_cast<float>(root * autocorrelation(series.values, series.squares, lag));
+    const double sd = std::sqrt(series.squares / static_cast<double>(rows.rows));
+    *out++ = static_cast<float>(sd > 0 ? root * series.trend / sd : 0);
+  }
 }
 
 void Sketch::ordered(Matrix<const float> rows, std::span<float> out_span) const {
@@ -275,20 +319,11 @@ void Sketch::ordered(Matrix<const float> rows, std::span<float> out_span) const 
     std::vector<float> sorted = series;
     quantiles_and_spread(sorted, out);
     quantiles_and_spread(steps, out);
-    double mean = 0;
-    for (const float value : series) mean += value / static_cast<double>(n);
-    std::vector<double> centred;
-    double squares = 0;
-    double trend = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      centred.push_back(series[i] - mean);
-      squares += centred[i] * centred[i];
-      trend +=
-          centred[i] * (static_cast<double>(i) / static_cast<double>(n) - 0.5) * 12 / static_cast<double>(n);
-    }
-    for (const std::int64_t lag : kLags) *out++ = static_cast<float>(autocorrelation(centred, squares, lag));
-    *out++ = static_cast<float>(trend);  // slope of a straight line, over the whole series
-    spectrum(centred, out);
+    const Centred centred = centred_column(rows, c);
+    for (const std::int64_t lag : kLags)
+      *out++ = static_cast<float>(autocorrelation(centred.values, centred.squares, lag));
+    *out++ = static_cast<float>(centred.trend);  // slope of a straight line, over the whole series
+    spectrum(centred.values, out);
     for (const float level : cross_[static_cast<std::size_t>(c)]) {
       std::int64_t crossings = 0;
       for (std::size_t i = 0; i + 1 < n; ++i)
@@ -307,13 +342,15 @@ void Sketch::of(Matrix<const float> rows, std::span<float> out) const {
 }
 
 nlohmann::json Sketch::json() const {
-  return {{"columns", columns_}, {"ordered", ordered_}, {"levels", levels_}, {"cross", cross_}};
+  return {
+      {"columns", columns_}, {"ordered", ordered_}, {"time", time_}, {"levels", levels_}, {"cross", cross_}};
 }
 
 Sketch Sketch::from_json(const nlohmann::json& json) {
   Sketch sketch;
   sketch.columns_ = json.at("columns").get<std::vector<std::string>>();
   sketch.ordered_ = json.at("ordered").get<bool>();
+  sketch.time_ = json.at("time").get<bool>();
   sketch.levels_ = json.at("levels").get<std::vector<std::vector<float>>>();
   sketch.cross_ = json.at("cross").get<std::vector<std::vector<float>>>();
   const bool sound = sketch.levels_.size() == sketch.columns_.size() &&

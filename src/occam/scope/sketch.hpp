@@ -3,7 +3,8 @@
 // may have learned to ignore.
 //   exchangeable: shares, quantiles and spread of every column, within groups made by the columns that take
 //   few
-//     values; correlations between columns
+//     values; correlations between columns; where rows are in order of time all the same, autocorrelations
+//     and trend
 //   ordered: quantiles of values and of steps, autocorrelations, trend, power in frequency bands, crossings
 #pragma once
 
@@ -22,7 +23,10 @@ class Sketch {
  public:
   Sketch() = default;
   // Learns from simulated data which columns take few values, and the levels to count crossings of.
-  static Sketch learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered);
+  // `time`: the rows of exchangeable data are in order of time, and that they should not depend on it is to
+  // be looked at too.
+  static Sketch learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
+                      bool time = false);
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -43,12 +47,14 @@ class Sketch {
   void plan_exchangeable();
   void plan_ordered();
   void exchangeable(Matrix<const float> rows, std::span<float> out) const;
+  void dependence(Matrix<const float> rows, float* out) const;
   void ordered(Matrix<const float> rows, std::span<float> out) const;
   bool in(const Group& group, const float* row) const;
   std::string describe(const Group& group) const;
 
   std::vector<std::string> columns_;
   bool ordered_ = false;
+  bool time_ = false;
   std::vector<std::vector<float>> levels_;  // (D) the values of a column that takes few; empty: many
   std::vector<std::vector<float>> cross_;   // (D, 3) levels of ordered columns
 

@@ -104,6 +104,25 @@ TEST(Sketch, SeesTimeInSeries) {
   EXPECT_NEAR(named(sketch, plain, "standard deviation of the steps of v"), std::sqrt(2.0), 0.2);
 }
 
+TEST(Sketch, LooksAtTimeInExchangeableDataOnlyWhereAsked) {
+  std::vector<float> alternating, half;
+  for (int i = 0; i < 100; ++i) {
+    alternating.push_back(static_cast<float>(i % 2));
+    half.push_back(i < 50 ? 0.0f : 1.0f);
+  }
+  const std::int64_t offsets[] = {0, 100};
+  const Sketch sketch = Sketch::learn({{alternating.data(), 100, 1, 1}, offsets, 1}, {"x"}, false, true);
+  const auto first = statistics(sketch, alternating, 1);
+  const auto second = statistics(sketch, half, 1);
+  EXPECT_NEAR(named(sketch, first, "autocorrelation of x at lag 1"), -9.9, 0.01);  // in units of 1 / sqrt(n)
+  EXPECT_NEAR(named(sketch, second, "autocorrelation of x at lag 1"), 9.7, 0.1);
+  EXPECT_NEAR(named(sketch, first, "trend of x"), 0, 1);
+  EXPECT_GT(named(sketch, second, "trend of x"), 20);
+  EXPECT_EQ(Sketch::from_json(sketch.json()).names(), sketch.names());
+  const Sketch without = learned(alternating, 1, {"x"}, false);
+  EXPECT_EQ(without.size(), sketch.size() - 4);
+}
+
 TEST(Sketch, IsFiniteForTheSmallestData) {
   Rng rng(1, Purpose::test, 4);
   const Sketch sets = learned(grouped(20, rng), 2, {"c", "x"}, false);

@@ -31,7 +31,7 @@ NetworkFile train_ensemble(const Problem& problem, const nlohmann::json& network
     TrainRun member = run;
     member.member = k;
     member.checkpoint = checkpoint_of(run.checkpoint, k);
-    member.keep_checkpoint = options.ensemble > 1;
+    member.keep_checkpoint = run.keep_checkpoint || options.ensemble > 1;
     if (options.ensemble > 1) progress.say(fmt::format("member {} of {}", k + 1, options.ensemble));
     NetworkFile next = Trainer(problem, network_options, options, member, pool, progress).train();
     if (options.ensemble > 1) {
