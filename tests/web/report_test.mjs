@@ -22,7 +22,7 @@ if (missing) {
   process.exit(process.env.CI === "true" ? 1 : 77);
 }
 
-const patience_ms = 240000; // for a page to open or to answer: machines that test are busy
+const patience_ms = 120000; // for a page to open or to answer: machines that test are busy
 let browser;
 const faults = []; // what no page may do: requests, errors
 
