@@ -22,7 +22,8 @@ function(occam_page target)
   else()
     message(WARNING "Reports are built without figures: the packages that draw them are not in ${web}/node_modules. "
                     "`make setup` fetches them with npm (nodejs 18 or later).")
-    add_custom_command(OUTPUT ${bundle} COMMAND ${CMAKE_COMMAND} -E touch ${bundle} VERBATIM)
+    add_custom_command(OUTPUT ${bundle} COMMAND ${CMAKE_COMMAND} -E rm -f ${bundle}
+                       COMMAND ${CMAKE_COMMAND} -E touch ${bundle} VERBATIM)
   endif()
 
   set(page ${source}/page.cpp)

@@ -9,18 +9,19 @@ cd "$(dirname "$0")/.."
 packages=(g++ cmake ninja-build clang-format
   libhwy-dev librandom123-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libboost-math-dev
   zlib1g-dev libgtest-dev)
+optional=()  # for reports: without them occam is built all the same
 npm_folders=(src/occam/report/web)
 for part in "$@"; do
   case $part in
     bench) packages+=(libbenchmark-dev) ;;
     # Chromium for the tests of reports; Python and R for those of simulators in these languages
-    test) packages+=(chromium python3 python3-numpy r-base-core) npm_folders+=(tests/web) ;;
+    test) packages+=(python3 python3-numpy r-base-core) optional+=(chromium) npm_folders+=(tests/web) ;;
     *) echo "setup: there is no part '$part'; the parts are bench and test" >&2; exit 64 ;;
   esac
 done
 # Other packages than Debian's bring these two as well, often as one.
-command -v node >/dev/null || packages+=(nodejs)
-command -v npm >/dev/null || packages+=(npm)
+command -v node >/dev/null || optional+=(nodejs)
+command -v npm >/dev/null || optional+=(npm)
 
 name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
@@ -33,26 +34,25 @@ name_packages() {
   done
 }
 
+# Installs those that are missing; fails when it cannot.
 install_packages() {
-  local missing=() package status
-  for package in "${packages[@]}"; do
+  local missing=() as_root=() package status
+  for package in "$@"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
     if [ "$status" != installed ]; then missing+=("$package"); fi
   done
-  if [ ${#missing[@]} -eq 0 ]; then return; fi
-
-  local as_root=()
+  if [ ${#missing[@]} -eq 0 ]; then return 0; fi
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
       echo "These packages are missing, and there is no sudo to install them. Ask an administrator to run" >&2
       echo "  apt-get install ${missing[*]}" >&2
-      exit 1
+      return 1
     fi
     as_root=(sudo)
   fi
   echo "Installing: ${missing[*]}"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
 # Fetches the packages that the folder's package-lock.json pins, unless they are there. Without network occam is built
@@ -73,7 +73,8 @@ fetch_npm_packages() {
 }
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
-  install_packages
+  install_packages "${packages[@]}"
+  install_packages "${optional[@]}" || echo "setup: going on without ${optional[*]}, which only reports need." >&2
 else
   name_packages
 fi

@@ -9,14 +9,20 @@ import { join } from "node:path";
 
 const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 const driver = await import("playwright-core").catch(() => null);
-if (!driver || !browserPath) {
-  const what = driver ? "chromium is not installed" : "playwright-core is not in tests/web/node_modules";
-  console.log(`reports in a browser: SKIPPED, ${what} (\`scripts/setup.sh test\` fetches it)`);
+const folder = mkdtempSync(join(tmpdir(), "occam-web-"));
+execFileSync(process.argv[2], [folder], { stdio: "inherit" });
+
+const missing = !browserPath ? "chromium is not installed"
+  : !driver ? "playwright-core is not in tests/web/node_modules"
+  : !readFileSync(join(folder, "check-6.html"), "utf8").includes('id="figures"') ? "occam was built without figures"
+  : "";
+if (missing) {
+  rmSync(folder, { recursive: true });
+  console.log(`reports in a browser: SKIPPED, ${missing} (\`scripts/setup.sh test\` fetches what is needed)`);
   process.exit(process.env.CI === "true" ? 1 : 77);
 }
 
-const folder = mkdtempSync(join(tmpdir(), "occam-web-"));
-const patience_ms = 240000; // for a page to open or to answer: machines that test are busy
+const patience_ms = 120000; // for a page to open or to answer: machines that test are busy
 let browser;
 const faults = []; // what no page may do: requests, errors
 
@@ -224,7 +230,6 @@ const tests = {
 
 let failed = 0;
 try {
-  execFileSync(process.argv[2], [folder], { stdio: "inherit" });
   browser = await driver.chromium.launch({ executablePath: browserPath, headless: true, args: ["--no-sandbox",
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--disable-sync"], timeout: patience_ms });

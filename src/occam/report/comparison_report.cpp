@@ -34,20 +34,20 @@ std::string data_sets(std::int64_t count) {
 }
 
 // A table built column by column: to add one is to add an entry.
-struct Column {
+struct TableColumn {
   std::string name;
   ColumnView view;
   std::function<Cell(std::int64_t row)> cell;
 };
 
-void fill(Table& table, const std::vector<Column>& columns, std::int64_t rows) {
-  for (const Column& column : columns) {
+void fill(Table& table, const std::vector<TableColumn>& columns, std::int64_t rows) {
+  for (const TableColumn& column : columns) {
     table.columns.push_back(column.name);
     table.view.push_back(column.view);
   }
   for (std::int64_t row = 0; row < rows; ++row) {
     std::vector<Cell>& cells = table.rows.emplace_back();
-    for (const Column& column : columns) cells.push_back(column.cell(row));
+    for (const TableColumn& column : columns) cells.push_back(column.cell(row));
   }
 }
 
@@ -162,7 +162,7 @@ Table ComparisonReport::answers_table() const {
   };
   const auto p_of = [&](std::int64_t b, std::int64_t j) { return of(b).p[static_cast<std::size_t>(j)]; };
 
-  std::vector<Column> columns = {
+  std::vector<TableColumn> columns = {
       {"dataset", {"Data set", "", false}, [&](std::int64_t b) { return ids[static_cast<std::size_t>(b)]; }},
       {"n", {"n", "observations", false}, [&](std::int64_t b) { return kept_.n(b); }},
       {"verdict",
@@ -470,7 +470,7 @@ Finding ComparisonReport::uncertainty() const {
   table.title = "Concentrations behind the figure";
   const auto ids = unique_ids();
   const auto sum = [&](std::int64_t b) { return 3 / kept_.uncertainty(b); };
-  std::vector<Column> columns = {
+  std::vector<TableColumn> columns = {
       {"dataset", {"Data set", "", false}, [&](std::int64_t b) { return ids[static_cast<std::size_t>(b)]; }}};
   ModelPosterior trained = kept_.with_model_prior(file_.model_prior);
   std::vector<std::vector<double>> p;

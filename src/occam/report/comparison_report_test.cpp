@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-NetworkFile network(std::size_t J, double lambda) {
+NetworkFile network_with(std::size_t J, double lambda) {
   NetworkFile file;
   file.problem_name = "test";
   for (std::size_t j = 0; j < J; ++j) file.model_names.push_back("m" + std::to_string(j));
@@ -21,14 +21,14 @@ NetworkFile network(std::size_t J, double lambda) {
   return file;
 }
 
-const Finding& find(const Report& report, const std::string& name) {
+const Finding& finding_named(const Report& report, const std::string& name) {
   for (const Finding& finding : report.findings) {
     if (finding.name == name) return finding;
   }
   throw std::runtime_error("no finding " + name);
 }
 
-Cell cell(const Table& table, std::size_t row, const std::string& column) {
+Cell cell_of(const Table& table, std::size_t row, const std::string& column) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c] == column) return table.rows[row][c];
   }
@@ -53,32 +53,33 @@ TEST(ComparisonReport, WordsFollowKassAndRaftery) {
 }
 
 TEST(ComparisonReport, ShowsWhatTheAnswersSay) {
-  const NetworkFile file = network(3, 0);
+  const NetworkFile file = network_with(3, 0);
   ModelPosterior answers(file.model_names, file.model_prior);
   answers.add("s", 10, std::vector<double>{std::log(96.0), std::log(3.0), 0.0});
   answers.add("s", 11, std::vector<double>{0.0, std::log(2.0), 0.0}, "n above trained range (10)");
   ComparisonReport collected(file, {file.model_names, file.model_prior});
   collected.add(answers, judged(answers));
   const Report report = collected.report({{"network", "net.occam"}});
-  const Table& table = find(report, "answers").tables[0];
-  EXPECT_EQ(std::get<std::string>(cell(table, 1, "dataset")), "s (2)");
-  EXPECT_EQ(std::get<std::string>(cell(table, 0, "best")), "m0");
-  EXPECT_NEAR(std::get<double>(cell(table, 0, "p_m0")), 0.96, 1e-12);
-  EXPECT_NEAR(std::get<double>(cell(table, 0, "log_bf")), std::log(32.0), 1e-12);
-  EXPECT_EQ(std::get<std::string>(cell(table, 0, "strength")), "strong");
-  EXPECT_EQ(std::get<std::string>(cell(table, 1, "strength")), "bare mention");
-  EXPECT_NEAR(std::get<double>(cell(table, 1, "u")), 0.75, 1e-12);
-  EXPECT_EQ(std::get<std::string>(cell(table, 1, "flag")), "n above trained range (10)");
+  const Table& table = finding_named(report, "answers").tables[0];
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 1, "dataset")), "s (2)");
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 0, "best")), "m0");
+  EXPECT_NEAR(std::get<double>(cell_of(table, 0, "p_m0")), 0.96, 1e-12);
+  EXPECT_NEAR(std::get<double>(cell_of(table, 0, "log_bf")), std::log(32.0), 1e-12);
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 0, "strength")), "strong");
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 1, "strength")), "bare mention");
+  EXPECT_NEAR(std::get<double>(cell_of(table, 1, "u")), 0.75, 1e-12);
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 1, "flag")), "n above trained range (10)");
   const json metrics = metrics_json(report)["findings"];
   EXPECT_EQ(metrics["answers"]["decided"]["value"], 1);
   EXPECT_EQ(metrics["answers"]["flagged"]["value"], 1);
   EXPECT_NEAR(metrics["uncertainty"]["mean_u"]["value"].get<double>(), (0.03 + 0.75) / 2, 1e-12);
-  EXPECT_NEAR(std::get<double>(cell(find(report, "models").tables[0], 0, "mean_p")), (0.96 + 0.25) / 2,
-              1e-12);
+  EXPECT_NEAR(std::get<double>(cell_of(finding_named(report, "models").tables[0], 0, "mean_p")),
+              (0.96 + 0.25) / 2, 1e-12);
   EXPECT_EQ(report.provenance[0].second, "net.occam");
   // Three models: the figure of the Dirichlet distribution is there, with alpha as the network gave it.
-  EXPECT_NEAR(std::get<double>(cell(find(report, "uncertainty").tables[0], 0, "alpha_1")), 96, 1e-9);
-  EXPECT_EQ(find(report, "uncertainty").figures[0].choose, "dataset");
+  EXPECT_NEAR(std::get<double>(cell_of(finding_named(report, "uncertainty").tables[0], 0, "alpha_1")), 96,
+              1e-9);
+  EXPECT_EQ(finding_named(report, "uncertainty").figures[0].choose, "dataset");
 }
 
 TEST(ComparisonReport, SaysWhatNoModelCanHaveMade) {
@@ -104,22 +105,22 @@ TEST(ComparisonReport, SaysWhatNoModelCanHaveMade) {
 
 TEST(ComparisonReport, UIsNotOversold) {
   for (const double lambda : {0.0, 0.1}) {
-    const NetworkFile file = network(2, lambda);
+    const NetworkFile file = network_with(2, lambda);
     ModelPosterior answers(file.model_names, file.model_prior);
     answers.add("s", 10, std::vector<double>{1.0, 0.0});
     ComparisonReport collected(file, {file.model_names, file.model_prior});
     collected.add(answers, judged(answers));
     const Report report = collected.report({});
-    const std::string text = find(report, "uncertainty").judgements[0].text;
+    const std::string text = finding_named(report, "uncertainty").judgements[0].text;
     EXPECT_EQ(text.find("not identified") != std::string::npos, lambda == 0) << text;
     // Drawn only where it means something.
-    const std::string drawn = find(report, "answers").figures[0].specification.dump();
+    const std::string drawn = finding_named(report, "answers").figures[0].specification.dump();
     EXPECT_EQ(drawn.find("diamond") != std::string::npos, lambda > 0);
   }
 }
 
 TEST(ComparisonReport, ManyModelsAndDataSetsStaySmall) {
-  const NetworkFile file = network(400, 0);
+  const NetworkFile file = network_with(400, 0);
   ComparisonReport collected(file, {file.model_names, file.model_prior});
   ModelPosterior answers(file.model_names, file.model_prior);
   std::vector<double> log_alpha(400, 0.0);
@@ -129,27 +130,27 @@ TEST(ComparisonReport, ManyModelsAndDataSetsStaySmall) {
   }
   for (int i = 0; i < 501; ++i) collected.add(answers, judged(answers));
   const Report report = collected.report({});
-  const Table& table = find(report, "answers").tables[0];
+  const Table& table = finding_named(report, "answers").tables[0];
   EXPECT_EQ(table.rows.size(), 5000u);
   EXPECT_EQ(table.note, "The first 5000 of 5010 data sets; -o FILE.csv writes all of them.");
   EXPECT_LT(table.columns.size(), 16u);
   EXPECT_EQ(metrics_json(report)["findings"]["answers"]["data_sets"]["value"], 5010);
-  EXPECT_EQ(find(report, "models").tables[0].rows.size(), 30u);
+  EXPECT_EQ(finding_named(report, "models").tables[0].rows.size(), 30u);
   // Only the first of ten has one model ahead of all others.
   EXPECT_EQ(metrics_json(report)["findings"]["answers"]["decided"]["value"], 501);
-  EXPECT_NEAR(std::get<double>(cell(table, 0, "log_bf")), 10, 1e-9);
+  EXPECT_NEAR(std::get<double>(cell_of(table, 0, "log_bf")), 10, 1e-9);
 }
 
 TEST(ComparisonReport, AnotherModelPriorIsSaid) {
-  const NetworkFile file = network(2, 0);
+  const NetworkFile file = network_with(2, 0);
   ModelPosterior trained(file.model_names, file.model_prior);
   ComparisonReport collected(file, trained.with_model_prior({1, 0}));
   trained.add("s", 10, std::vector<double>{0.0, 2.0});
   collected.add(trained.with_model_prior({1, 0}), judged(trained));
   const Report report = collected.report({});
-  const Table& table = find(report, "answers").tables[0];
-  EXPECT_EQ(std::get<double>(cell(table, 0, "p_m0")), 1);
-  EXPECT_TRUE(std::isnan(std::get<double>(cell(table, 0, "log_bf"))));  // there is no runner-up
+  const Table& table = finding_named(report, "answers").tables[0];
+  EXPECT_EQ(std::get<double>(cell_of(table, 0, "p_m0")), 1);
+  EXPECT_TRUE(std::isnan(std::get<double>(cell_of(table, 0, "log_bf"))));  // there is no runner-up
   EXPECT_NE(metrics_json(report)["provenance"]["model prior"].get<std::string>().find("changed"),
             std::string::npos);
   report_html(report);

@@ -18,9 +18,9 @@ using nlohmann::json;
 using testing::failure_of;
 using testing::TemporaryFolder;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 
-Report example() {
+Report example_report() {
   Finding finding;
   finding.name = "calibration";
   finding.title = "Calibration";
@@ -31,20 +31,20 @@ Report example() {
                      {"model", "n", "p"},
                      {{std::string("a,\"b\""), std::int64_t{7}, 0.1},
                       {std::string("c"), std::int64_t{-1}, NAN},
-                      {std::string("c"), std::int64_t{0}, kInfinity}}}};
+                      {std::string("c"), std::int64_t{0}, kEndless}}}};
   finding.figures = {{"curve", "Curve", "How to read it.", "A curve.", "curve", {{"mark", "line"}}}};
   return {"A title", "A summary.", {{"seed", "1"}}, {finding}};
 }
 
 // What page.js reads.
-json data_of(const std::string& page) {
+json page_data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const auto from = page.find(begin) + begin.size();
   return json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
 TEST(Report, MetricsHaveStableNames) {
-  const json metrics = metrics_json(example());
+  const json metrics = metrics_json(example_report());
   EXPECT_EQ(metrics["findings"]["calibration"]["ece"],
             json({{"value", 0.125}, {"lower", 0.1}, {"upper", 0.2}, {"meaning", "calibration error"}}));
   EXPECT_TRUE(metrics["findings"]["calibration"]["odd"]["value"].is_null());
@@ -57,25 +57,26 @@ TEST(Report, MetricsHaveStableNames) {
 }
 
 TEST(Report, TablesKeepAllDigitsAsCsv) {
-  EXPECT_EQ(table_csv(example().findings[0].tables[0]), "model,n,p\n\"a,\"\"b\"\"\",7,0.1\nc,-1,\nc,0,Inf\n");
+  EXPECT_EQ(table_csv(example_report().findings[0].tables[0]),
+            "model,n,p\n\"a,\"\"b\"\"\",7,0.1\nc,-1,\nc,0,Inf\n");
   Table table{"t", "", {"x"}, {{1.0 / 3}}};
   EXPECT_EQ(table_csv(table), "x\n0.3333333333333333\n");
 }
 
 TEST(Report, WritesAllFilesIntoAFolderItMakes) {
   const TemporaryFolder folder;
-  write_report(example(), folder / "deep/er");
-  EXPECT_EQ(json::parse(read_file(folder / "deep/er/metrics.json")), metrics_json(example()));
+  write_report(example_report(), folder / "deep/er");
+  EXPECT_EQ(json::parse(read_file(folder / "deep/er/metrics.json")), metrics_json(example_report()));
   EXPECT_EQ(read_csv(folder / "deep/er/curve.csv").rows(), 3u);
-  EXPECT_EQ(read_file(folder / "deep/er/report.html"), report_html(example()));
+  EXPECT_EQ(read_file(folder / "deep/er/report.html"), report_html(example_report()));
   write_file_atomic(folder / "file", "");
-  EXPECT_TRUE(failure_of([&] { write_report(example(), folder / "file/in"); }).starts_with("74: "));
+  EXPECT_TRUE(failure_of([&] { write_report(example_report(), folder / "file/in"); }).starts_with("74: "));
 }
 
 TEST(Report, RefusesNamesThatCollideOrLeaveTheFolder) {
   const TemporaryFolder folder;
   const auto failure = [&](const auto& change) {
-    Report report = example();
+    Report report = example_report();
     change(report);
     return failure_of([&] { write_report(report, folder / "out"); });
   };
@@ -96,7 +97,7 @@ TEST(Report, RefusesNamesThatCollideOrLeaveTheFolder) {
 }
 
 TEST(Report, PageHoldsTablesAsTypedColumns) {
-  const json table = data_of(report_html(example()))["tables"]["curve"];
+  const json table = page_data_of(report_html(example_report()))["tables"]["curve"];
   EXPECT_EQ(table["rows"], 3);
   EXPECT_EQ(table["columns"][0]["words"], (json{"a,\"b\"", "c"}));
   EXPECT_EQ(table["columns"][0]["at"], (json{0, 1, 1}));
@@ -106,7 +107,7 @@ TEST(Report, PageHoldsTablesAsTypedColumns) {
 
 TEST(Report, HostileTextStaysText) {
   const std::string hostile = "</script><img src=x onerror='x()'>&\"";
-  Report report = example();
+  Report report = example_report();
   report.title = report.summary = hostile + "\xff";
   report.provenance = {{hostile, hostile}};
   Finding& finding = report.findings[0];
@@ -123,13 +124,13 @@ TEST(Report, HostileTextStaysText) {
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_NE(page.find("&lt;/script&gt;&lt;img src=x onerror=&#39;x()&#39;&gt;&amp;&quot;"),
             std::string::npos);
-  const json data = data_of(page);
+  const json data = page_data_of(page);
   EXPECT_EQ(data["tables"]["curve"]["columns"][0]["words"][0], hostile);
   EXPECT_EQ(data["figures"][0]["specification"]["title"], hostile);
 }
 
 TEST(Report, SaysWhenFiguresWereLeftOut) {
-  const std::string page = report_html(example());
+  const std::string page = report_html(example_report());
   EXPECT_EQ(page.find("left out when occam was built") == std::string::npos, report_has_figures());
   EXPECT_EQ(page.find("id=\"figures\"") != std::string::npos, report_has_figures());
 }

@@ -31,15 +31,18 @@ Problem with_sizes(const Problem& problem, const SizeDistribution& sizes) {
   return Problem(std::move(spec));
 }
 
-// Half of the data sets have the problem's own sizes, half sizes spread evenly over their logarithms.
+// Half of the data sets have the problem's own sizes, half sizes spread evenly over their logarithms and a
+// little beyond both ends: at the edge of what was simulated, everything would look foreign.
 class Simulations {
  public:
   Simulations(const Problem& problem, std::uint64_t seed)
       : own_(with_sizes(problem, problem.size()), seed, Purpose::scope), even_(own_) {
     const std::int64_t low = problem.size().low();
     const std::int64_t high = problem.size().high();
-    if (low < high)
-      even_ = Simulator(with_sizes(problem, SizeDistribution::log_uniform(low, high)), seed, Purpose::scope);
+    if (low == high) return;
+    const SizeDistribution sizes =
+        SizeDistribution::log_uniform(std::max<std::int64_t>(1, low * 4 / 5), high * 5 / 4);
+    even_ = Simulator(with_sizes(problem, sizes), seed, Purpose::scope);
   }
 
   // Data sets first..first+count-1: chunks alternate between the two kinds of sizes.
