@@ -83,7 +83,7 @@ TEST(ComparisonReport, ShowsWhatTheAnswersSay) {
 }
 
 TEST(ComparisonReport, SaysWhatNoModelCanHaveMade) {
-  const NetworkFile file = network(3, 0);
+  const NetworkFile file = network_with(3, 0);
   ModelPosterior answers(file.model_names, file.model_prior);
   AnswerExtras extras;
   for (int i = 0; i < 40; ++i) {
@@ -94,13 +94,13 @@ TEST(ComparisonReport, SaysWhatNoModelCanHaveMade) {
   ComparisonReport fresh(file, {file.model_names, file.model_prior});
   fresh.add(answers, extras);
   const Report report = fresh.report({});
-  const Finding& scope = find(report, "scope");
+  const Finding& scope = finding_named(report, "scope");
   EXPECT_EQ(scope.metrics[0].value, 2);
   EXPECT_EQ(scope.judgements[0].severity, Severity::warning);
-  const Table& table = find(report, "answers").tables[0];
-  EXPECT_EQ(std::get<std::string>(cell(table, 0, "verdict")), "out-of-scope");
-  EXPECT_NE(std::get<std::string>(cell(table, 0, "explanation")).find("median x is 9"), std::string::npos);
-  EXPECT_EQ(std::get<double>(cell(table, 5, "scope_p")), 0.1);
+  const Table& table = finding_named(report, "answers").tables[0];
+  EXPECT_EQ(std::get<std::string>(cell_of(table, 0, "verdict")), "out-of-scope");
+  EXPECT_NE(std::get<std::string>(cell_of(table, 0, "explanation")).find("median x is 9"), std::string::npos);
+  EXPECT_EQ(std::get<double>(cell_of(table, 5, "scope_p")), 0.1);
 }
 
 TEST(ComparisonReport, UIsNotOversold) {
