@@ -204,6 +204,7 @@ TEST_F(Programs, AFailureDuringTrainingLeavesACheckpoint) {
   std::filesystem::remove(shell_.folder() / "net.occam");
   shell_.write("fail", "");
   fails(train, 65, {"out of luck", "continue with --resume"});
+  EXPECT_TRUE(std::filesystem::exists(shell_.folder() / "net.occam.checkpoint"));
   EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "net.occam"));
   std::filesystem::remove(shell_.folder() / "fail");
   must(train + " --resume");

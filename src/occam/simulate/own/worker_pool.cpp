@@ -26,7 +26,10 @@ void Worker::read_last_words() {
     const ssize_t count = ::read(child_.error(), piece, sizeof(piece));
     if (count > 0) {
       last_words_.append(piece, static_cast<std::size_t>(count));
-      if (last_words_.size() > 2 * kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
+      if (last_words_.size() > 2 * kLastWords) {
+        last_words_.erase(0, last_words_.size() - kLastWords);
+        words_lost_ = true;
+      }
       continue;
     }
     if (count < 0 && errno == EINTR) continue;
@@ -45,8 +48,7 @@ void Worker::fail(const std::string& what) {
   } else {
     read_last_words();
   }
-  if (last_words_.size() > kLastWords) {
-    last_words_.erase(0, last_words_.size() - kLastWords);
+  if (words_lost_) {
     last_words_.erase(0, last_words_.find('\n') + 1);  // a whole line at the front
     last_words_.insert(0, "...\n");
   }

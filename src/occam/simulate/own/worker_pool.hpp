@@ -35,6 +35,7 @@ class Worker {
 
   ChildProcess child_;
   std::string last_words_;
+  bool words_lost_ = false;  // there were more before them
   std::int64_t answered_ = 0;
   bool output_ended_ = false;
   bool error_ended_ = false;
