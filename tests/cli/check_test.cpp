@@ -80,7 +80,7 @@ TEST_F(Check, SavedPredictionsGiveTheSameFindings) {
     json a = metrics("a")["findings"];
     json b = metrics("b")["findings"];
     for (const char* finding :
-         {"accuracy", "scores", "calibration", "overconfidence", "model_shares", "exact"}) {
+         {"accuracy", "scores", "calibration", "overconfidence", "model_shares", "exact", "uncertainty"}) {
       EXPECT_EQ(a[finding], b[finding]) << finding;
     }
   }
