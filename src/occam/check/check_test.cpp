@@ -68,8 +68,10 @@ INSTANTIATE_TEST_SUITE_P(Check, Reference, ::testing::Values("predictions.csv", 
 
 TEST(CheckThreaded, SameFindingsOnAnyNumberOfThreads) {
   const std::string path = OCCAM_TEST_DATA "/check/predictions.csv";
-  const Report one = checked(path, 1).report;
-  const Report seven = checked(path, 7).report;
+  CheckOptions options;
+  options.replicates = 5000;  // long enough for all threads to take part
+  const Report one = checked(path, 1, options).report;
+  const Report seven = checked(path, 7, options).report;
   ASSERT_EQ(one.findings.size(), seven.findings.size());
   for (std::size_t i = 0; i < one.findings.size(); ++i) {
     const Finding& a = one.findings[i];
