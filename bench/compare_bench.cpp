@@ -65,8 +65,9 @@ void compare_data_sets(benchmark::State& state, const std::string& name, bool wi
 int main(int argc, char** argv) {
   for (const std::string& name : occam::catalogue().problem_names()) {
     for (const bool scope : {false, true}) {
-      benchmark::RegisterBenchmark((scope ? "compare_with_scope_5000x100/" + name : "compare_5000x100/" + name).c_str(),
-                                   occam::compare_data_sets, name, scope)
+      benchmark::RegisterBenchmark(
+          (scope ? "compare_with_scope_5000x100/" + name : "compare_5000x100/" + name).c_str(),
+          occam::compare_data_sets, name, scope)
           ->Arg(1)
           ->Arg(2)
           ->UseRealTime()

@@ -146,6 +146,37 @@ TEST(Training, AnEnsembleIsInterruptedAndResumedLikeOneNetwork) {
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(run.checkpoint).parent_path()));
 }
 
+TEST(Training, MembersOfAnEnsembleDifferMoreWhereTheMixtureIsWrong) {
+  TrainOptions options = quick(250);
+  options.ensemble = 4;
+  const Problem problem = load_problem("one-sample");
+  ThreadPool pool(2);
+  Listener listener;
+  Comparator comparator(train_ensemble(problem, kTiny, options, {}, pool, listener), pool);
+  Batch batch;
+  Simulator(problem, 3, Purpose::test).simulate_range(0, 2000, pool, batch);
+  ModelPosterior answers = comparator.empty_posterior();
+  comparator.compare(std::vector<std::string>(2000),
+                     {{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 2000}, answers);
+  std::vector<double> spread, error;
+  for (std::int64_t b = 0; b < 2000; ++b) {
+    spread.push_back(answers.spread(b, 0));
+    error.push_back(
+        std::fabs(answers.probabilities(b)[0] - std::exp((*problem.exact_log_posterior(batch[b]))[0])));
+    // The mixture costs no more than its members do on average, data set by data set.
+    const auto truth = static_cast<std::size_t>(batch.models()[static_cast<std::size_t>(b)]);
+    double mean_loss = 0;
+    for (std::size_t k = 0; k < 4; ++k) mean_loss -= answers.members(b)[2 * k + truth] / 4;
+    ASSERT_LE(-answers.log_probabilities(b)[truth], mean_loss + 1e-9);
+  }
+  std::vector<double> sorted = spread;
+  std::nth_element(sorted.begin(), sorted.begin() + 1500, sorted.end());
+  double wide = 0, narrow = 0;
+  for (std::size_t b = 0; b < 2000; ++b)
+    (spread[b] > sorted[1500] ? wide : narrow) += error[b] / (spread[b] > sorted[1500] ? 500 : 1500);
+  EXPECT_GT(wide, 1.3 * narrow);
+}
+
 TEST(Training, ARunAtChanceIsRestartedAndSaysSo) {
   // With a vanishing step size nothing is learned.
   TrainOptions options = quick(150);

@@ -6,7 +6,6 @@
 #include "occam/compare/comparator.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/simulator.hpp"
-#include "occam/train/source.hpp"
 
 namespace occam {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/simulator.hpp"
-#include "occam/train/source.hpp"
 
 namespace occam {
 namespace {

@@ -54,4 +54,16 @@ void Batch::shrink(std::span<const std::int64_t> rows) {
   offsets_.back() = to;
 }
 
+void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to) {
+  to.reset(from.columns(), from.parameters_per_data_set(), models);
+  for (const std::int64_t row : rows) to.append(from.models()[row], from[row].n, from[row].n);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto b = static_cast<std::int64_t>(i);
+    const auto values = from[rows[i]].values();
+    std::copy(values.begin(), values.end(), to.mutable_data(b).begin());
+    const auto theta = from.parameters(rows[i]);
+    std::copy(theta.begin(), theta.end(), to.mutable_parameters(b).begin());
+  }
+}
+
 }  // namespace occam

@@ -59,4 +59,7 @@ class Batch {
   std::vector<std::int64_t> failed_;
 };
 
+// Copies data sets `rows` of a batch into another.
+void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to);
+
 }  // namespace occam

@@ -8,18 +8,6 @@ SimulatedSource::SimulatedSource(const Problem& problem, std::uint64_t seed, Pur
                                  std::int64_t batch)
     : simulator_(problem, seed, purpose, {.batch = batch}) {}
 
-void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to) {
-  to.reset(from.columns(), from.parameters_per_data_set(), models);
-  for (const std::int64_t row : rows) to.append(from.models()[row], from[row].n, from[row].n);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto b = static_cast<std::int64_t>(i);
-    const auto values = from[rows[i]].values();
-    std::copy(values.begin(), values.end(), to.mutable_data(b).begin());
-    const auto theta = from.parameters(rows[i]);
-    std::copy(theta.begin(), theta.end(), to.mutable_parameters(b).begin());
-  }
-}
-
 TableSource::TableSource(std::shared_ptr<const ReferenceTable> table, std::vector<std::int64_t> rows,
                          std::int64_t models, std::uint64_t seed, std::int64_t batch)
     : table_(std::move(table)), rows_(std::move(rows)), models_(models), seed_(seed), batch_(batch) {}

@@ -54,7 +54,4 @@ class TableSource final : public BatchSource {
   std::int64_t batch_, pass_ = -1;
 };
 
-// Copies data sets `rows` of a batch into another.
-void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to);
-
 }  // namespace occam
