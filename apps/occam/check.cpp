@@ -104,12 +104,19 @@ std::string judgements_text(const Report& report) {
   std::string others;
   for (const Finding& finding : report.findings) {
     bool all_fine = !finding.judgements.empty();
+    std::string advice;  // said once, after all that it is for
+    const auto advise = [&](const std::string& next) {
+      if (advice != next && !advice.empty()) others += fmt::format("    {}\n", advice);
+      advice = next;
+    };
     for (const Judgement& judgement : finding.judgements) {
       if (judgement.severity == Severity::fine) continue;
       all_fine = false;
-      others += fmt::format("{} [{}]: {}\n    {}\n", finding.title, severity_name(judgement.severity),
-                            judgement.text, judgement.advice);
+      advise(judgement.advice);
+      others +=
+          fmt::format("{} [{}]: {}\n", finding.title, severity_name(judgement.severity), judgement.text);
     }
+    advise("");
     if (all_fine) fine += (fine.empty() ? "" : ", ") + finding.title;
   }
   return (fine.empty() ? "" : "Fine: " + fine + "\n") + others;

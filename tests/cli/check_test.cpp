@@ -69,6 +69,26 @@ TEST_F(Check, ReportHasMetricsPageAndTables) {
   }
 }
 
+// Names of disturbances have capitals where the parameters have them; names of files do not.
+TEST_F(Check, RobustnessOfANeuronIsReported) {
+  const Outcome trained = (*shell_)(
+      "occam train neuron -o neuron.occam --iterations 2 --batch 4 --warmup 1 --validation-datasets 10 "
+      "--restarts 0"
+      " --quiet --network 'lstm=4 post_width=8'");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Outcome outcome = (*shell_)(
+      "occam check neuron.occam --datasets 20 --robustness g_K_low,sign_flip --robustness-datasets 4 -o "
+      "neuron"
+      " --quiet");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const CsvTable table = read_csv(shell_->folder() / "neuron/robustness_g_k_low.csv");
+  EXPECT_EQ(table.numbers("strength").front(), 2.0);
+  EXPECT_EQ(table.numbers("strength").back(), 0.05);
+  // Advice that several judgements share is given once.
+  const auto advice = outcome.out.find("Neither p nor u");
+  EXPECT_EQ(outcome.out.find("Neither p nor u", advice + 1), std::string::npos) << outcome.out;
+}
+
 TEST_F(Check, SavedPredictionsGiveTheSameFindings) {
   for (const char* name : {"saved.csv", "saved.npz"}) {
     const std::string file = name;

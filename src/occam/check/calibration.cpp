@@ -312,8 +312,8 @@ class Calibration final : public Measurement {
     } else {
       judgement.advice =
           "Look at the curves: below the diagonal p claims too much. Train longer, tell the network N, or "
-          "set "
-          "lambda to 0, which costs nothing and is what keeps p calibrated.";
+          "train with "
+          "lambda 0: a larger lambda costs calibration.";
     }
     finding.judgements.push_back(std::move(judgement));
   }

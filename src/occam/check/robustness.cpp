@@ -76,12 +76,19 @@ Step ask(const Predictor& predictor, const Batch& batch) {
   return step;
 }
 
+// Names of tables are names of files, in lower case: "robustness_g_k_low".
+std::string table_name(const Disturbance& one) {
+  std::string name = "robustness_" + one.name;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
 std::string strength_title(const Disturbance& one) {
   return one.unit.empty() ? one.name : fmt::format("{} [{}]", one.name, one.unit);
 }
 
 void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding& finding) {
-  Table table{"robustness_" + one.name,
+  Table table{table_name(one),
               fmt::format("{}: {}", one.name, one.description),
               {"strength", "quantity", "mean", "lower", "upper"},
               {}};
@@ -155,7 +162,7 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
                      [&](std::size_t a, std::size_t b) { return total(a) > total(b); });
     order.resize(kShownModels);
   }
-  Table table{"robustness_" + one.name + "_chosen",
+  Table table{table_name(one) + "_chosen",
               fmt::format("{}: models chosen", one.name),
               {"strength", "model", "share"},
               {}};
