@@ -52,16 +52,6 @@ Fields own_fields(CheckVerb& o) {
           field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse")};
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
-
 // The table by size, in the columns that fit a terminal.
 std::string sizes_text(const Finding& sizes) {
   struct Shown {
@@ -193,7 +183,7 @@ void check_net(const CheckVerb& o, const Call& call) {
     request.robustness.emplace();
     request.robustness->data_sets = o.robustness_datasets;
     request.robustness->seed = call.seed();
-    if (o.robustness != "all") request.robustness->names = split(o.robustness);
+    if (o.robustness != "all") request.robustness->names = split_list(o.robustness);
   }
   std::unique_ptr<PredictionWriter> save;
   if (!o.save_predictions.empty()) {

@@ -46,16 +46,6 @@ Fields fields(CompareVerb& o) {
       field("exact", o.exact, "hold the answers against the exact posterior, where the problem knows it")};
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
-
 // Distance from the exact posterior, data set by data set, as `compare --exact` prints it.
 class ExactCheck {
  public:
@@ -216,7 +206,7 @@ void compare(CompareVerb& o, const Call& call) {
   };
   ObservedOptions options;
   options.columns = file.columns;
-  options.by = split(o.by);
+  options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
   for (const std::string& path : o.data)
     report_missing(read_observed(path, options, add), file, path, *progress);

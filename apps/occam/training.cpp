@@ -1,13 +1,13 @@
 #include "training.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
-#include "occam/io/file.hpp"
 #include "occam/train/ensemble.hpp"
 
 namespace occam {
@@ -19,15 +19,23 @@ std::string checkpoint_of(const std::string& output) {
   return output + ".checkpoint";
 }
 
-std::function<void(const TrainEvent&)> log_to(std::shared_ptr<AtomicFile> file) {
-  return [file](const TrainEvent& e) {
+// Every line is there as soon as it is written, so that a run can be watched; a resumed run goes on where it
+// was.
+std::function<void(const TrainEvent&)> log_to(const std::string& path, bool resume) {
+  const auto file = std::make_shared<std::ofstream>(path, resume ? std::ios::app : std::ios::trunc);
+  const auto check = [path, file] {
+    if (!*file) throw Error(ErrorKind::io, "cannot write the log '{}'", path);
+  };
+  check();
+  return [file, check](const TrainEvent& e) {
     const json line = {{"step", e.step},
                        {"total", e.total},
                        {"loss", e.loss},
                        {"validation_loss", e.validation_loss},
                        {"data_sets_per_s", e.data_sets_per_s},
                        {"seconds", e.seconds}};
-    file->write(line.dump() + "\n");
+    *file << line.dump() << std::endl;
+    check();
   };
 }
 
@@ -110,23 +118,13 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
     progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
   if (!o.table.empty()) run.table = read_table(o.table, problem, progress);
-  std::shared_ptr<AtomicFile> log;
-  if (!o.log.empty()) {
-    log = std::make_shared<AtomicFile>(o.log);
-    run.log = log_to(log);
-  }
-  try {
-    NetworkFile file = train_ensemble(problem, network, o.train, run, pool, progress);
-    progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",
-                             file.record["validation_loss"].get<double>(), chance_loss(problem),
-                             file.record["steps"].get<std::int64_t>()));
-    if (log) log->commit();
-    if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
-    return file;
-  } catch (...) {
-    if (log) log->commit();  // what was logged until then is worth keeping
-    throw;
-  }
+  if (!o.log.empty()) run.log = log_to(o.log, o.resume);
+  NetworkFile file = train_ensemble(problem, network, o.train, run, pool, progress);
+  progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",
+                           file.record["validation_loss"].get<double>(), chance_loss(problem),
+                           file.record["steps"].get<std::int64_t>()));
+  if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
+  return file;
 }
 
 void forget_checkpoint(const TrainingCommand& o, const std::string& output) {

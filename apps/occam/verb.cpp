@@ -400,4 +400,14 @@ int Verbs::execute(int argc, const char* const* argv) {
   return show(help());
 }
 
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
 }  // namespace occam

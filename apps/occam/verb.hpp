@@ -165,4 +165,7 @@ class Verbs {
 
 void register_verbs(Verbs& verbs);  // generated from the list in CMakeLists.txt
 
+// The parts of "a,b,c"; none of an empty text.
+std::vector<std::string> split_list(const std::string& text);
+
 }  // namespace occam

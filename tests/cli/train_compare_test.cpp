@@ -259,6 +259,7 @@ TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
       {"occam compare net.occam good.csv --by subject -o out.csv", 65, "subject"},
       {"occam train beta-binomial", 64, "-o FILE"},
       {"occam train beta-binomial -o nowhere/out.csv", 74, "nowhere"},
+      {"occam train beta-binomial -o out.csv --log nowhere/log", 74, "nowhere/log"},
       {"occam train beta-binomal -o out.csv", 64, "did you mean 'beta-binomial'?"},
       {"occam train beta-binomial -o out.csv --iterations 0", 64, "at least 1"},
       {"occam train beta-binomial -o out.csv --link cube", 64, "exp, softplus, relu"},

@@ -24,7 +24,7 @@ constexpr std::size_t kLargestWindow = 400;
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
 constexpr double kReach = 0.25;
-constexpr std::size_t kBands = 8;
+constexpr std::size_t kRangeBands = 8;
 constexpr std::size_t kScaleKnots = 16;
 
 std::size_t window_of(std::size_t cell) {
@@ -232,8 +232,8 @@ void ScopeReference::learn_ranges(const std::vector<ScopePoint>& points) {
   std::vector<float> rows;
   for (const ScopePoint& point : points) rows.push_back(static_cast<float>(point.rows));
   std::sort(rows.begin(), rows.end());
-  for (std::size_t b = 1; b <= kBands; ++b) {
-    const float end = rows[(rows.size() - 1) * b / kBands];
+  for (std::size_t b = 1; b <= kRangeBands; ++b) {
+    const float end = rows[(rows.size() - 1) * b / kRangeBands];
     if (band_rows_.empty() || end > band_rows_.back()) band_rows_.push_back(end);
   }
   const auto S = static_cast<std::size_t>(sketch_.size());
