@@ -123,7 +123,13 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",
                            file.record["validation_loss"].get<double>(), chance_loss(problem),
                            file.record["steps"].get<std::int64_t>()));
-  if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
+  if (o.scope.reference == 0) return file;
+  try {
+    add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+    throw Error(ErrorKind::interrupted, "{}; what was trained is kept: continue with --resume", error.what());
+  }
   return file;
 }
 

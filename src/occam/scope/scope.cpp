@@ -92,8 +92,7 @@ std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& compara
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kChunk) {
     if (progress.stop_requested())
-      throw Error(ErrorKind::interrupted,
-                  "stopped while the scope reference was made; continue with --resume");
+      throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
     supply(first + done, std::min(kChunk, count - done), batch);
     auto chunk = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
     for (std::size_t b = 0; b < chunk.size(); ++b) chunk[b].model = batch.models()[b];
