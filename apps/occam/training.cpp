@@ -15,10 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string checkpoint_of(const std::string& output) {
-  return output + ".checkpoint";
-}
-
 // Every line is there as soon as it is written, so that a run can be watched; a resumed run goes on where it
 // was.
 std::function<void(const TrainEvent&)> log_to(const std::string& path, bool resume) {
@@ -90,6 +86,10 @@ void add_scope(const ScopeOptions& options, const Problem& problem, const Refere
 }
 
 }  // namespace
+
+std::string checkpoint_of(const std::string& output) {
+  return output + ".checkpoint";
+}
 
 Fields run_fields(TrainingCommand& o) {
   return {

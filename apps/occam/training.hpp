@@ -22,6 +22,9 @@ struct TrainingCommand {
 
 Fields run_fields(TrainingCommand& o);
 
+// Where the checkpoint of a training lies whose network goes to `output`.
+std::string checkpoint_of(const std::string& output);
+
 // Trains, adds a scope reference, and returns the network, which the caller writes to `output`;
 // forget_checkpoint() then removes what an interrupted run would have gone on from. `network` are options of
 // the network, `start` one to begin from.

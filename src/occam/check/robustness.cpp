@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "occam/check/answer_means.hpp"
 #include "occam/check/diagnostic.hpp"
 #include "occam/check/predictions.hpp"
 #include "occam/check/statistics.hpp"
@@ -19,7 +20,6 @@
 namespace occam {
 namespace {
 
-constexpr double kScopeLevel = 0.05;
 constexpr std::size_t kShownModels = 8;  // with many models: those most often chosen, then "others"
 
 std::vector<Disturbance> chosen_disturbances(const Problem& problem, const RobustnessRequest& request) {
@@ -40,41 +40,9 @@ std::vector<Disturbance> chosen_disturbances(const Problem& problem, const Robus
 }
 
 // What the network says at one strength.
-struct Step {
+struct Step : AnswerMeans {
   double strength = 0;
-  Mean largest, entropy, u;
-  Mean caught;                 // by the scope test; empty without one
-  std::vector<double> chosen;  // (J) share of the data sets
 };
-
-Step ask(const Predictor& predictor, const Batch& batch) {
-  Step step;
-  Comparator& comparator = predictor.comparator;
-  ModelPosterior answers = comparator.empty_posterior();
-  const std::int64_t count = batch.size();
-  const Ragged<const float> data{
-      {batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count};
-  const NetworkOutputs outputs = comparator.outputs(data);
-  comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(count)), data, outputs, answers,
-                         nullptr);
-  if (predictor.scope != nullptr) {
-    for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))
-      step.caught.add(one.p <= kScopeLevel ? 1 : 0);
-  }
-  step.chosen.assign(static_cast<std::size_t>(answers.J()), 0.0);
-  const double most = std::log(static_cast<double>(answers.J()));
-  for (std::int64_t b = 0; b < count; ++b) {
-    const std::vector<double> p = answers.probabilities(b);
-    double entropy = 0;
-    for (const double value : p) entropy -= value > 0 ? value * std::log(value) : 0;
-    const auto best = static_cast<std::size_t>(answers.best(b));
-    step.largest.add(p[best]);
-    step.entropy.add(entropy / most);
-    step.u.add(answers.uncertainty(b));
-    step.chosen[best] += 1.0 / static_cast<double>(count);
-  }
-  return step;
-}
 
 // Names of tables are names of files, in lower case: "robustness_g_k_low".
 std::string table_name(const Disturbance& one) {
@@ -254,8 +222,7 @@ Finding measure_robustness(const Predictor& predictor, const Problem& problem,
       range.count = request.data_sets;
       range.n = request.n;
       disturb(problem, {one.name, strength}, range, pool, batch);
-      steps.push_back(ask(predictor, batch));
-      steps.back().strength = strength;
+      steps.push_back({answer_means(predictor, batch), strength});
       done(behind += request.data_sets);
     }
     const auto name = [&](const char* what) { return one.name + what; };

@@ -487,8 +487,10 @@ NetworkFile Trainer::finished() const {
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
   if (run_.table) file.record["table"] = run_.table->fingerprint();
+  if (run_.start) file.record["start"] = weight_checksum(run_.start->members[start_member()]);
   if (run_.record_timing) {
     file.record["seconds"] = s_->seconds();
+    file.record["threads"] = pool_.threads();
     file.record["data_sets_per_s"] = static_cast<double>(s_->at.step * options_.batch) / s_->seconds();
   }
   std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(kGoldenSets, s_->sample.size())));

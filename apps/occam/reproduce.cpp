@@ -1,0 +1,109 @@
+// occam reproduce: run a study, and hold it against the published figures.
+#include "occam/study/reproduce.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "occam/core/error.hpp"
+#include "occam/report/report.hpp"
+#include "occam/train/ensemble.hpp"
+#include "training.hpp"
+#include "verb.hpp"
+
+namespace occam {
+namespace {
+
+struct ReproduceVerb {
+  std::string study, output;
+  std::string scale = "quick";
+};
+
+Fields fields(ReproduceVerb& o) {
+  return {field("scale", o.scale, "quick: minutes on two cores; full: as long as the published study trained")
+              .one_of({"quick", "full"})};
+}
+
+void list_studies() {
+  std::string text = "Studies:\n";
+  for (const std::string& name : study_names()) {
+    text += fmt::format("  {:<20}{}\n", name, study_title(name));
+  }
+  Call::print(text + "Run one with `occam reproduce STUDY -o DIR`.\n");
+}
+
+// As `occam train` does it; a run that was interrupted goes on from its checkpoint.
+void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& pool, ProgressSink& progress) {
+  TrainingCommand command;
+  command.train = plan.options;
+  command.scope.reference = plan.network.scope ? command.scope.reference : 0;
+  command.record_timing = true;
+  command.resume = has_checkpoint(checkpoint_of(plan.path));
+  const NetworkFile file =
+      run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool, progress);
+  write_network_file(plan.path, file);
+  forget_checkpoint(command, plan.path);
+}
+
+std::string cell_text(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* number = std::get_if<double>(&cell))
+    return std::isnan(*number) ? "-" : fmt::format("{:.4g}", *number);
+  return std::to_string(std::get<std::int64_t>(cell));
+}
+
+// Ours beside published and best possible, in the columns that fit a terminal.
+std::string figures_text(const Finding& published) {
+  std::size_t width = 6;
+  const auto& rows = published.tables.front().rows;
+  for (const std::vector<Cell>& row : rows) width = std::max(width, std::get<std::string>(row[0]).size());
+  const auto line = [&](const std::string& what, const std::string& ours, const std::string& theirs,
+                        const std::string& best, const std::string& aim, const std::string& met) {
+    return fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:<20} {}\n", what, width, ours, theirs, best, aim, met);
+  };
+  std::string text = line("figure", "ours", "published", "best", "aim", "reached");
+  for (const std::vector<Cell>& row : rows) {
+    text += line(cell_text(row[0]), cell_text(row[1]), cell_text(row[4]), cell_text(row[5]),
+                 cell_text(row[6]), cell_text(row[7]));
+  }
+  return text;
+}
+
+void run_study(const ReproduceVerb& o, const Call& call) {
+  if (o.study.empty()) return list_studies();
+  if (o.output.empty()) throw Error(ErrorKind::usage, "reproduce needs -o DIR: where networks and report go");
+  const Study study = load_study(o.study, o.scale);
+  ThreadPool pool(call.threads());
+  const auto progress = call.progress("done");
+  Report report = reproduce(
+      study, o.output, call.seed(),
+      [&](const TrainingPlan& plan) { train_as_planned(plan, call, pool, *progress); }, pool, *progress);
+  report.provenance.emplace(report.provenance.begin(), "command", call.command());
+  write_report(report, o.output);
+  Call::print(fmt::format("{}\n\n{}\nThe report is in {}/report.html\n", report.title,
+                          figures_text(report.findings.front()), o.output));
+}
+
+}  // namespace
+
+void register_reproduce(Verbs& verbs) {
+  const auto o = std::make_shared<ReproduceVerb>();
+  verbs.add("reproduce", "Run a published study and hold it against its figures")
+      .about(
+          "Trains the networks of a study, makes its experiments with fresh simulations, and sets our "
+          "figures "
+          "beside the published ones and, where they can be computed, the best possible ones. Networks stay "
+          "in "
+          "DIR/networks: a run that was interrupted goes on where it was, and one that is repeated trains "
+          "nothing twice. Without STUDY it lists the studies.")
+      .example("occam reproduce beta-binomial -o coins", "a minute")
+      .example("occam reproduce decision-making --scale full -o decisions", "hours; can be interrupted")
+      .optional_argument("STUDY", o->study, "the name of a study, or a folder with study.toml")
+      .output(o->output, "folder for networks, report.html, metrics.json and a csv file per table")
+      .options(fields(*o))
+      .computes()
+      .run([o](const Call& call) { run_study(*o, call); });
+}
+
+}  // namespace occam
