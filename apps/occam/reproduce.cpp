@@ -60,12 +60,12 @@ std::string figures_text(const Finding& published) {
   for (const std::vector<Cell>& row : rows) width = std::max(width, std::get<std::string>(row[0]).size());
   const auto line = [&](const std::string& what, const std::string& ours, const std::string& theirs,
                         const std::string& best, const std::string& aim, const std::string& met) {
-    return fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:<20} {}\n", what, width, ours, theirs, best, aim, met);
+    return fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:<23}{}\n", what, width, ours, theirs, best, aim, met);
   };
   std::string text = line("figure", "ours", "published", "best", "aim", "reached");
   for (const std::vector<Cell>& row : rows) {
-    text += line(cell_text(row[0]), cell_text(row[1]), cell_text(row[4]), cell_text(row[5]),
-                 cell_text(row[6]), cell_text(row[7]));
+    text += line(cell_text(row[0]), cell_text(row[1]), cell_text(row[2]), cell_text(row[3]),
+                 cell_text(row[4]), cell_text(row[5]));
   }
   return text;
 }

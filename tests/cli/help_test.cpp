@@ -65,9 +65,9 @@ TEST(Version, IsTheProjects) {
 TEST(ModelsVerb, ListsEveryProblem) {
   Shell shell;
   const std::string text = "\n" + shell("occam models").out;
-  const auto json = nlohmann::json::parse(shell("occam models --json").out);
+  const auto all = nlohmann::json::parse(shell("occam models --json").out);
   std::set<std::string> in_json;
-  for (const auto& problem : json) in_json.insert(problem["name"]);
+  for (const auto& problem : all) in_json.insert(problem["name"]);
   for (const std::string& name : catalogue().problem_names()) {
     EXPECT_NE(text.find("\n" + name + "\n"), std::string::npos) << name;
     EXPECT_TRUE(in_json.contains(name)) << name;

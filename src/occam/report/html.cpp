@@ -3,6 +3,7 @@
 // as_data(). The page's own policy forbids every script but ours, and all use of the network.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -167,6 +168,16 @@ std::string metrics_table(const std::vector<Metric>& metrics) {
   return text + "</tbody>\n</table>\n</div>\n";
 }
 
+// With so many measures, figures come first and the list is folded.
+constexpr std::size_t kManyMetrics = 24;
+
+std::string folded_metrics(const std::vector<Metric>& metrics) {
+  return fmt::format(
+      "<details class=\"measures\">\n<summary>All measures <span class=\"size\">{} rows</span></summary>\n"
+      "{}</details>\n",
+      metrics.size(), metrics_table(metrics));
+}
+
 std::string figure_element(const Figure& figure, std::size_t index) {
   std::string text = fmt::format("<figure class=\"figure\" data-figure=\"{}\">\n<h3>{}</h3>\n", index,
                                  escaped(figure.title));
@@ -200,7 +211,8 @@ std::string finding_section(const Finding& finding, std::size_t& figures) {
     for (const Judgement& judgement : finding.judgements) text += judgement_item(judgement, nullptr);
     text += "</ul>\n";
   }
-  text += metrics_table(finding.metrics);
+  const bool many = finding.metrics.size() > kManyMetrics;
+  if (!many) text += metrics_table(finding.metrics);
   // A table that is the point of its finding stands above the figures; data behind them below.
   for (const Table& table : finding.tables) {
     if (table.open) text += table_element(table);
@@ -209,6 +221,7 @@ std::string finding_section(const Finding& finding, std::size_t& figures) {
   for (const Table& table : finding.tables) {
     if (!table.open) text += table_element(table);
   }
+  if (many) text += folded_metrics(finding.metrics);
   return text + "</section>\n";
 }
 
@@ -254,7 +267,7 @@ std::string text_values(const Table& table, std::size_t column) {
   for (const std::vector<Cell>& row : table.rows) {
     const auto [word, is_new] = known.emplace(cell_text(row[column]), known.size());
     if (is_new) words.push_back(word->first);
-    at += (at.empty() ? "" : ",") + std::to_string(word->second);
+    fmt::format_to(std::back_inserter(at), "{}{}", at.empty() ? "" : ",", word->second);
   }
   return fmt::format("\"kind\":\"text\",\"words\":{},\"at\":[{}]", as_data(words), at);
 }

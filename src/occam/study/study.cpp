@@ -147,11 +147,12 @@ PublishedFigure read_figure(json entry, const std::string& where) {
     result.best_metric = entry["best"].get<std::string>();
     entry.erase("best");
   }
-  set_fields({field("what", result.what, ""), field("metric", result.metric, ""),
-              field("source", result.source, ""), field("published", result.published, ""),
-              field("best", result.best, ""), field("at_least", result.at_least, ""),
-              field("at_most", result.at_most, ""), field("aim_from_best", result.aim_from_best, "")},
-             entry, where);
+  set_fields(
+      {field("what", result.what, ""), field("metric", result.metric, ""), field("source", result.source, ""),
+       field("published", result.published, ""), field("best", result.best, ""),
+       field("at_least", result.at_least, ""), field("at_most", result.at_most, ""),
+       field("below_best", result.below_best, ""), field("above_best", result.above_best, "")},
+      entry, where);
   if (result.what.empty() || result.metric.find('/') == std::string::npos)
     throw Error(ErrorKind::bad_config, "{}: it needs \"what\" and \"metric\": \"FINDING/METRIC\"", where);
   return result;

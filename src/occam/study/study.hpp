@@ -48,7 +48,8 @@ struct PublishedFigure {
   std::string best_metric;  // or a metric of ours: the exact posterior on the same data sets
   double at_least = kNone;  // aims; most figures have none
   double at_most = kNone;
-  double aim_from_best = kNone;  // largest distance from the best possible
+  double below_best = kNone;  // at most so much below the best possible
+  double above_best = kNone;  // at most so much above it
 };
 
 struct Study {

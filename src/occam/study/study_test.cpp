@@ -124,23 +124,27 @@ std::vector<Finding> some_findings() {
 TEST(Published, SetsOursBesideTheOthersAndJudgesAims) {
   const Study study = study_of(kStudy, "quick", R"({"figures": [
     {"what": "one", "metric": "sizes/a.accuracy.5", "published": 0.7, "best": "sizes/a.best_accuracy.5", "at_least": 0.79},
-    {"what": "two", "metric": "sizes/a.accuracy.5", "best": 0.9, "aim_from_best": 0.05},
+    {"what": "two", "metric": "sizes/a.accuracy.5", "best": 0.9, "below_best": 0.05},
     {"what": "three", "metric": "sizes/a.accuracy.5", "at_most": 0.8},
+    {"what": "four", "metric": "sizes/a.accuracy.5", "best": 0.7, "above_best": 0.05},
+    {"what": "better than the best by chance", "metric": "sizes/a.accuracy.5", "best": 0.7, "below_best": 0.01},
     {"what": "no aim", "metric": "sizes/a.accuracy.5"},
     {"what": "of full only", "metric": "sizes/b.accuracy.5", "at_least": 0.5},
     {"what": "of another experiment", "metric": "shift/a.u.5", "at_least": 0.5}]})");
   const Finding found = published_figures(study, some_findings());
   const auto& rows = found.tables.front().rows;
-  ASSERT_EQ(rows.size(), 4u);
+  ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(std::get<double>(rows[0][1]), 0.8);
-  EXPECT_EQ(std::get<double>(rows[0][4]), 0.7);
-  EXPECT_EQ(std::get<double>(rows[0][5]), 0.82);
-  EXPECT_EQ(std::get<std::string>(rows[0][7]), "yes");
-  EXPECT_EQ(std::get<std::string>(rows[1][7]), "no");
-  EXPECT_EQ(std::get<std::string>(rows[2][7]), "yes");
-  EXPECT_EQ(std::get<std::string>(rows[3][7]), "");
-  EXPECT_TRUE(std::isnan(std::get<double>(rows[3][4])));
-  ASSERT_EQ(found.judgements.size(), 3u);
+  EXPECT_EQ(std::get<double>(rows[0][2]), 0.7);
+  EXPECT_EQ(std::get<double>(rows[0][3]), 0.82);
+  EXPECT_EQ(std::get<std::string>(rows[0][5]), "yes");
+  EXPECT_EQ(std::get<std::string>(rows[1][5]), "no");
+  EXPECT_EQ(std::get<std::string>(rows[2][5]), "yes");
+  EXPECT_EQ(std::get<std::string>(rows[3][5]), "no");
+  EXPECT_EQ(std::get<std::string>(rows[4][5]), "yes");
+  EXPECT_EQ(std::get<std::string>(rows[5][5]), "");
+  EXPECT_TRUE(std::isnan(std::get<double>(rows[5][2])));
+  ASSERT_EQ(found.judgements.size(), 5u);
   EXPECT_EQ(found.judgements[1].severity, Severity::warning);
 }
 
