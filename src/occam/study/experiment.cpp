@@ -1,5 +1,6 @@
 #include "occam/study/experiment.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "occam/core/suggest.hpp"
 #include "occam/simulate/batch.hpp"
 #include "occam/simulate/call_text.hpp"
+#include "occam/simulate/disturbance.hpp"
 
 namespace occam {
 
@@ -78,6 +80,30 @@ std::unique_ptr<Experiment> make_experiment(const StudyExperiment& experiment) {
 
 std::string metric_name(const std::string& network, const std::string& quantity, double at) {
   return fmt::format("{}.{}.{}", network, quantity, number_text(at));
+}
+
+Problem with_fixed(const Problem& problem, std::int64_t which, const std::string& fixed) {
+  std::vector<std::pair<std::string, Prior>> priors;
+  const Model& changed = problem.models()[static_cast<std::size_t>(which)];
+  std::vector<std::string> known;
+  for (const Parameter& one : changed.parameters()) known.push_back(one.name);
+  std::istringstream words(fixed);
+  for (std::string word; std::getline(words, word, ',');) {
+    const DisturbanceRequest held = DisturbanceRequest::parse(word);  // NAME=NUMBER
+    if (std::find(known.begin(), known.end(), held.name) == known.end()) {
+      throw Error(ErrorKind::usage, "model '{}' has no parameter '{}'{}", changed.name(), held.name,
+                  did_you_mean(held.name, known));
+    }
+    priors.emplace_back(held.name, Prior::fixed(held.strength));
+  }
+  ProblemSpec spec;
+  spec.name = problem.name();
+  spec.size = problem.size();
+  for (std::int64_t j = 0; j < problem.J(); ++j) {
+    const Model& model = problem.models()[static_cast<std::size_t>(j)];
+    spec.models.push_back(j == which ? with_priors(model, priors) : model);
+  }
+  return Problem(std::move(spec));
 }
 
 Ragged<const float> data_of(const Batch& batch) {

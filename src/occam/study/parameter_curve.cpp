@@ -1,12 +1,9 @@
 // What networks say of data of one model along a line through its parameters: some are held fixed, one takes
 // equally spaced values, also outside its prior, and the rest are drawn as ever.
 #include <cmath>
-#include <sstream>
 
 #include <fmt/format.h>
 
-#include "occam/core/error.hpp"
-#include "occam/simulate/disturbance.hpp"
 #include "occam/simulate/simulator.hpp"
 #include "occam/study/answer_curves.hpp"
 #include "occam/study/experiment.hpp"
@@ -37,7 +34,8 @@ class ParameterCurve final : public Experiment {
       const std::int64_t model = network->problem.model_index(model_);
       for (std::int64_t i = 0; i < values_; ++i) {
         const double value = value_at(i);
-        Simulator simulator(with_value(network->problem, model, value), laboratory.seed(), Purpose::test,
+        const std::string held = fmt::format("{}{}{}={}", fixed_, fixed_.empty() ? "" : ",", parameter_, value);
+        Simulator simulator(with_fixed(network->problem, model, held), laboratory.seed(), Purpose::test,
                             {.batch = data_sets_, .model = model, .n = n_});
         const Batch batch = simulator.simulate(0, laboratory.pool());
         curves.add(network->spec.name, network->spec.label, value, answer_means(network->predictor(), batch),
@@ -53,23 +51,6 @@ class ParameterCurve final : public Experiment {
   double value_at(std::int64_t i) const {
     const double part = static_cast<double>(i) / static_cast<double>(values_ - 1);
     return std::round((from_ + part * (to_ - from_)) * 1e4) / 1e4;
-  }
-
-  Problem with_value(const Problem& problem, std::int64_t which, double value) const {
-    std::vector<std::pair<std::string, Prior>> priors = {{parameter_, Prior::fixed(value)}};
-    std::istringstream words(fixed_);
-    for (std::string word; std::getline(words, word, ',');) {
-      const DisturbanceRequest held = DisturbanceRequest::parse(word);  // NAME=NUMBER
-      priors.emplace_back(held.name, Prior::fixed(held.strength));
-    }
-    ProblemSpec spec;
-    spec.name = problem.name();
-    spec.size = problem.size();
-    for (std::int64_t j = 0; j < problem.J(); ++j) {
-      const Model& model = problem.models()[static_cast<std::size_t>(j)];
-      spec.models.push_back(j == which ? with_priors(model, priors) : model);
-    }
-    return Problem(std::move(spec));
   }
 
   std::string networks_, model_, fixed_, parameter_, text_;
