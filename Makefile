@@ -67,6 +67,10 @@ peers: ## measure speed beside PyTorch, JAX and Python simulators, in one run (i
 	@bench/.venv/bin/python bench/simulators.py
 	@bench/.venv/bin/python bench/side_by_side.py
 
+.PHONY: studies
+studies: program ## run the published studies (SCALE=quick or full, STUDY=...) and keep their figures in studies/
+	@scripts/studies.sh $(OCCAM) $(or $(SCALE),quick) $(STUDY)
+
 .PHONY: format
 format: ## format all C++ files
 	@scripts/format.sh
