@@ -88,6 +88,7 @@ void extend(ExtendVerb& o, const Call& call) {
 
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
+  settle_head(old->config, call, options, *progress);
   progress->say(what_changes(*old, problem));
   NetworkFile file = run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress);
   file.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};

@@ -21,6 +21,10 @@ Fields fields(InfoVerb& o) {
   return {field("json", o.json, "print everything as JSON")};
 }
 
+bool has_link(const NetworkFile& file) {
+  return file.config.head_kind().concentrations;
+}
+
 json everything(const NetworkFile& file) {
   return {{"problem_name", file.problem_name},
           {"fingerprint", file.fingerprint},
@@ -33,7 +37,8 @@ json everything(const NetworkFile& file) {
           {"members", file.members.size()},
           {"weights", file.members[0].size()},
           {"network", file.config.json()},
-          {"link", link_names()[static_cast<std::size_t>(file.link)]},
+          {"head", file.config.options.head},
+          {"link", has_link(file) ? json(link_names()[static_cast<std::size_t>(file.link)]) : json()},
           {"record", file.record},
           {"problem", file.problem}};
 }
@@ -41,6 +46,15 @@ json everything(const NetworkFile& file) {
 std::string some(const std::vector<std::string>& names) {
   if (names.size() <= 8) return fmt::format("{}", fmt::join(names, ", "));
   return fmt::format("{}, ... ({} in all)", fmt::join(names.begin(), names.begin() + 6, ", "), names.size());
+}
+
+// "vae (latents 5, latent_weight 0.1): probabilities without concentrations; alpha and u are not defined".
+std::string head_text(const NetworkConfig& config) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : config.head.items()) options.push_back(name + " " + value.dump());
+  return fmt::format("{}{}: probabilities without concentrations; alpha and u are not defined",
+                     config.options.head,
+                     options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
 }
 
 std::string summary(const NetworkFile& file) {
@@ -56,9 +70,10 @@ std::string summary(const NetworkFile& file) {
                                    file.ordered ? "in order" : "order irrelevant"));
   const std::size_t members = file.members.size();
   line("network",
-       fmt::format("{}{}, {} weights, link {}", members > 1 ? fmt::format("{} times ", members) : "",
+       fmt::format("{}{}, {} weights{}", members > 1 ? fmt::format("{} times ", members) : "",
                    file.config.options.architecture, file.members[0].size(),
-                   link_names()[static_cast<std::size_t>(file.link)]));
+                   has_link(file) ? ", link " + link_names()[static_cast<std::size_t>(file.link)] : ""));
+  if (!has_link(file)) line("head", head_text(file.config));
   if (file.config.parameters > 0) line("estimates", some(file.parameter_names));
   line("trained", fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", 0),
                               r.value("data_sets", 0), r.value("source", ""), r.value("seed", 0),

@@ -72,6 +72,11 @@ std::string networks_part() {
     const Architecture& architecture = architectures().at(name);
     text += fmt::format("\n### {}\n\n{}\n\n{}", name, architecture.help, architecture.markdown());
   }
+  for (const std::string& name : heads().names()) {
+    const HeadKind& head = heads().at(name);
+    if (head.resolve(nlohmann::json::object()).empty()) continue;
+    text += fmt::format("\n### head {}\n\n{}\n\n{}", name, head.help, head.markdown());
+  }
   return text;
 }
 

@@ -16,12 +16,15 @@ namespace {
 using nlohmann::json;
 
 struct TrainVerb {
-  std::string problem, output, network;
+  std::string problem, output, network, head;
   TrainingCommand training;
 };
 
 Fields network_fields(TrainVerb& o) {
-  return {field("network", o.network,
+  return {field("head", o.head, "how features become model probabilities: the evidential head or a rival")
+              .one_of(heads().names())
+              .by_default("the problem's, or evidential"),
+          field("network", o.network,
                 "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)")};
 }
 
@@ -41,6 +44,12 @@ json parse_options(const std::string& text) {
   return options;
 }
 
+json network_options(const TrainVerb& o) {
+  json options = parse_options(o.network);
+  if (!o.head.empty()) options["head"] = o.head;
+  return options;
+}
+
 void train(TrainVerb& o, const Call& call) {
   if (o.output.empty())
     throw Error(ErrorKind::usage, "train needs -o FILE: where the network goes (NAME.occam)");
@@ -49,10 +58,12 @@ void train(TrainVerb& o, const Call& call) {
   TrainOptions& options = o.training.train;
   set_fields(fields(options), problem.train(), problem.name() + " [train]");
   call.apply(fields(options));  // the command line has the last word
+  const json network = network_options(o);
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
+  settle_head(network_for(problem, network), call, options, *progress);
   const NetworkFile file =
-      run_training(o.training, problem, parse_options(o.network), nullptr, o.output, call, pool, *progress);
+      run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
   write_network_file(o.output, file);
   forget_checkpoint(o.training, o.output);
   progress->say("wrote " + o.output);
@@ -71,6 +82,7 @@ void register_train(Verbs& verbs) {
           "the problem. Ctrl-C leaves a checkpoint that --resume continues.")
       .example("occam train beta-binomial -o coins.occam", "train with the problem's defaults")
       .example("occam train my_problem.toml -o my.occam --minutes 10", "train for about ten minutes")
+      .example("occam train neuron -o vae.occam --head vae", "the same body with another head")
       .example("occam train my_problem.toml -o my.occam --table simulated.csv",
                "train from data sets that another program simulated")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")

@@ -103,6 +103,24 @@ Fields run_fields(TrainingCommand& o) {
   };
 }
 
+void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& options,
+                 ProgressSink& progress) {
+  if (config.head_kind().concentrations) return;
+  for (const char* name : {"link", "lambda", "lambda_ramp"}) {
+    if (!call.given(name)) continue;
+    throw Error(ErrorKind::usage, "{} is an option of the head {}; the head {} has no concentrations",
+                field(name, options.lambda, "").flag(), kDefaultHead, config.options.head);
+  }
+  const TrainOptions standard;
+  if (options.link != standard.link || options.lambda != standard.lambda) {
+    progress.say(fmt::format("the problem's link and lambda are left out: the head {} has no concentrations",
+                             config.options.head));
+  }
+  options.link = standard.link;
+  options.lambda = standard.lambda;
+  options.lambda_ramp = standard.lambda_ramp;
+}
+
 NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const json& network,
                          std::shared_ptr<const NetworkFile> start, const std::string& output,
                          const Call& call, ThreadPool& pool, ProgressSink& progress) {

@@ -25,6 +25,11 @@ Fields run_fields(TrainingCommand& o);
 // Where the checkpoint of a training lies whose network goes to `output`.
 std::string checkpoint_of(const std::string& output);
 
+// A problem's link and lambda are for networks whose head has concentrations; others leave them out. On the
+// command line they are an Error(usage).
+void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& options,
+                 ProgressSink& progress);
+
 // Trains, adds a scope reference, and returns the network, which the caller writes to `output`;
 // forget_checkpoint() then removes what an interrupted run would have gone on from. `network` are options of
 // the network, `start` one to begin from.

@@ -70,7 +70,9 @@ std::int64_t allocations_per_step(const nlohmann::json& options, int threads) {
   Adam<float> adam(network.weight_count(), {});
   Ones loss;
   const auto step = [&] {
-    gradient.run(weights.data(), {{x.data(), offsets.back(), 2, 2}, offsets.data(), 40}, loss, 1.0);
+    const PassNoise noise{1, 0};
+    gradient.run(weights.data(), {{x.data(), offsets.back(), 2, 2}, offsets.data(), 40}, loss, 1.0, {},
+                 &noise);
     adam.begin(1e-3, gradient.squared_norm());
     pool.for_each(adam.chunks(), [&](std::int64_t chunk, int) {
       adam.update_chunk(chunk, gradient.gradient().data(), weights.data());
@@ -93,6 +95,9 @@ TEST(NetworksThreaded, NoAllocationAfterWarmUp) {
       EXPECT_EQ(allocations_per_step({{"architecture", "set"}, {"pooling", pooling}}, threads), 0) << pooling;
     }
     EXPECT_EQ(allocations_per_step({{"architecture", "sequence"}, {"lstm", 16}}, threads), 0);
+    for (const std::string& head : heads().names()) {
+      EXPECT_EQ(allocations_per_step({{"inv_width", 16}, {"head", head}}, threads), 0) << head;
+    }
   }
 }
 

@@ -32,7 +32,7 @@ AnswerMeans answer_means(const Predictor& predictor, const Batch& batch) {
     const auto best = static_cast<std::size_t>(answers.best(b));
     means.largest.add(p[best]);
     means.entropy.add(entropy / most);
-    means.u.add(answers.uncertainty(b));
+    if (answers.has_concentrations()) means.u.add(answers.uncertainty(b));
     means.chosen[best] += 1.0 / static_cast<double>(count);
   }
   return means;

@@ -14,7 +14,7 @@ inline constexpr double kScopeLevel = 0.05;
 struct AnswerMeans {
   Mean largest;  // largest p
   Mean entropy;  // of p, as a part of log J
-  Mean u;
+  Mean u;                      // empty where the network has none
   Mean caught;                 // by the scope test; empty without one
   std::vector<double> chosen;  // (J) share of the data sets whose most probable model it is
 };

@@ -312,8 +312,10 @@ class Calibration final : public Measurement {
     } else {
       judgement.advice =
           "Look at the curves: below the diagonal p claims too much. Train longer, tell the network N, or "
-          "train with "
-          "lambda 0: a larger lambda costs calibration.";
+          "train with ";
+      judgement.advice += context_.layout.has_u ? "lambda 0: a larger lambda costs calibration."
+                                                : "a smaller penalty (lambda, latent_weight), which costs "
+                                                  "calibration.";
     }
     finding.judgements.push_back(std::move(judgement));
   }

@@ -161,6 +161,8 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
       {"problem", file.problem_name},           {"fingerprint", file.fingerprint},
       {"models", std::to_string(layout.J())},   {"seed", std::to_string(request.seed)},
       {"data_sets", std::to_string(data_sets)}, {"n", fmt::format("{}", fmt::join(request.n, ","))}};
+  if (file.config.options.head != kDefaultHead)
+    report.provenance.emplace_back("head", file.config.options.head);
   add_options(report, request.options);
   result.verdict = summarise(report, request.options);
   return result;

@@ -114,10 +114,13 @@ class Overconfidence final : public Measurement {
     if (judgement.severity == Severity::fine) {
       judgement.text += resolution_text(reach, limit);
     } else {
-      judgement.advice = gap > 0
-                             ? "The predictions are too sure of themselves. Train longer."
-                             : "The predictions are less sure than they could be, as lambda > 0 makes them; "
-                               "with lambda 0 they would not be.";
+      const char* unsure =
+          context_.layout.has_u
+              ? "The predictions are less sure than they could be, as lambda > 0 makes them; "
+                "with lambda 0 they would not be."
+              : "The predictions are less sure than they could be, as a penalty in training "
+                "makes them: lambda, or the latent_weight of a variational head.";
+      judgement.advice = gap > 0 ? "The predictions are too sure of themselves. Train longer." : unsure;
     }
     finding.judgements.push_back(std::move(judgement));
   }

@@ -35,8 +35,14 @@ void Predictions::clear() {
 
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem) {
   const NetworkFile& file = comparator.file();
-  return {file.model_names,     file.model_prior, true, true, problem.has_exact_posterior(),
-          !file.scope.is_null()};
+  PredictionLayout layout;
+  layout.model_names = file.model_names;
+  layout.model_prior = file.model_prior;
+  layout.has_n = true;
+  layout.has_u = file.config.head_kind().concentrations;
+  layout.has_exact = problem.has_exact_posterior();
+  layout.has_scope = !file.scope.is_null();
+  return layout;
 }
 
 namespace {
@@ -56,7 +62,7 @@ void answer(const Predictor& predictor, const Problem& problem, const Batch& bat
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const std::vector<double> p = answers.probabilities(b);
     block.p.insert(block.p.end(), p.begin(), p.end());
-    block.u.push_back(answers.uncertainty(b));
+    if (answers.has_concentrations()) block.u.push_back(answers.uncertainty(b));
   }
   block.truth.assign(batch.models().begin(), batch.models().end());
   block.n.assign(batch.sizes().begin(), batch.sizes().end());

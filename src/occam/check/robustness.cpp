@@ -68,9 +68,10 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
     };
     add("largest p", step.largest);
     add("entropy / log J", step.entropy);
-    add("u", step.u);
+    if (step.u.count() > 0) add("u", step.u);
     if (step.caught.count() > 0) add("out of scope", step.caught);
   }
+  const bool has_u = steps.front().u.count() > 0;
   using nlohmann::json;
   const json x = vega_field("strength", "quantitative", strength_title(one));
   json y = vega_field("mean", "quantitative", "mean");
@@ -84,18 +85,18 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
       {table.name,
        fmt::format("Robustness: {}", one.name),
        fmt::format(
-           "{}. Means over data sets with 95 % intervals: the largest probability, the entropy of p as a "
-           "part of its maximum, and u. A network that noticed would become less sure; one that stays sure "
+           "{}. Means over data sets with 95 % intervals: the largest probability{} the entropy of p as a "
+           "part of its maximum{}. A network that noticed would become less sure; one that stays sure "
            "does not notice that no model makes such data.{}",
-           table.title,
+           table.title, has_u ? "," : " and", has_u ? ", and u" : "",
            steps.front().caught.count() > 0
                ? fmt::format(
                      " The share of data sets that the scope test calls foreign at level {} should rise from "
                      "there to one.",
                      kScopeLevel)
                : ""),
-       fmt::format("Mean largest probability, entropy and u against the strength of the disturbance {}.",
-                   one.name),
+       fmt::format("Mean largest probability{} against the strength of the disturbance {}.",
+                   has_u ? ", entropy and u" : " and entropy", one.name),
        table.name,
        {{"layer",
          {{{"mark", {{"type", "area"}, {"opacity", 0.2}}},
@@ -177,9 +178,12 @@ Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
   const bool unnoticed = scope ? strong.caught.value() < 0.5 : change > -0.05;
   judgement.severity = unnoticed ? Severity::note : Severity::fine;
   judgement.text = fmt::format(
-      "{} = {}{}{}: the largest probability goes from {} to {} on average, u from {} to {}.", one.name,
-      one.to, one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
-      shown_number(strong.largest.value()), shown_number(mild.u.value()), shown_number(strong.u.value()));
+      "{} = {}{}{}: the largest probability goes from {} to {} on average{}.", one.name, one.to,
+      one.unit.empty() ? "" : " ", one.unit, shown_number(mild.largest.value()),
+      shown_number(strong.largest.value()),
+      strong.u.count() > 0
+          ? fmt::format(", u from {} to {}", shown_number(mild.u.value()), shown_number(strong.u.value()))
+          : "");
   if (scope) {
     judgement.text += fmt::format(" The scope test notices {:.0f} % of the data sets (level {}).",
                                   100 * strong.caught.value(), kScopeLevel);
@@ -228,8 +232,10 @@ Finding measure_robustness(const Predictor& predictor, const Problem& problem,
     const auto name = [&](const char* what) { return one.name + what; };
     finding.metrics.push_back(metric(name("_largest_p"), "mean largest p at the strongest " + one.name,
                                      steps.back().largest.value()));
-    finding.metrics.push_back(
-        metric(name("_u"), "mean u at the strongest " + one.name, steps.back().u.value()));
+    if (steps.back().u.count() > 0) {
+      finding.metrics.push_back(
+          metric(name("_u"), "mean u at the strongest " + one.name, steps.back().u.value()));
+    }
     add_curves(one, steps, finding);
     if (predictor.scope != nullptr) {
       finding.metrics.push_back(metric(name("_caught"), "share out of scope at the strongest " + one.name,

@@ -130,8 +130,10 @@ class Scores final : public Measurement {
       judgement.text += resolution_text(chance, limit);
     } else {
       judgement.advice =
-          "The predictions claim to know more than they do. Train longer or with a larger network; with "
-          "lambda > 0 some of this is the price of the second loss term.";
+          "The predictions claim to know more than they do. Train longer or with a larger network";
+      judgement.advice += context_.layout.has_u
+                              ? "; with lambda > 0 some of this is the price of the second loss term."
+                              : ".";
     }
     finding.judgements.push_back(std::move(judgement));
   }

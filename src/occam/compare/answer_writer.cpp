@@ -93,6 +93,8 @@ std::vector<DataSetVerdict> verdicts_on(const ModelPosterior& answers, const Ans
 AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width)
     : names_({"dataset", "n", "best"}),
       ensemble_(file.members.size() > 1),
+      spread_(ensemble_ || file.config.head_kind().samples),
+      concentrations_(file.config.head_kind().concentrations),
       scope_(!file.scope.is_null()),
       scope_by_model_(scope_ && file.scope.value("by_model", false)),
       estimates_(estimates),
@@ -104,10 +106,8 @@ AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64
   per_model("alpha_");
   per_model("log_bf_");
   names_.insert(names_.end(), {"u", "flag"});
-  if (ensemble_) {
-    per_model("spread_");
-    names_.push_back("agreement");
-  }
+  if (spread_) per_model("spread_");
+  if (ensemble_) names_.push_back("agreement");
   if (scope_) names_.push_back("scope_p");
   if (scope_by_model_) per_model("scope_p_");
   names_.insert(names_.end(), {"verdict", "explanation"});
@@ -125,16 +125,17 @@ std::vector<AnswerCell> AnswerColumns::row(const ModelPosterior& answers, const 
   const auto per_model = [&](const auto& value) {
     for (std::int64_t j = 0; j < answers.J(); ++j) cells.emplace_back(value(j));
   };
+  const auto known = [](double value) { return std::isnan(value) ? AnswerCell() : AnswerCell(value); };
   const std::vector<double> p = answers.probabilities(b);
   per_model([&](std::int64_t j) { return p[static_cast<std::size_t>(j)]; });
-  per_model([&](std::int64_t j) { return std::exp(answers.log_alpha(b, j)); });
+  per_model([&](std::int64_t j) {
+    return concentrations_ ? AnswerCell(std::exp(answers.log_alpha(b, j))) : AnswerCell();
+  });
   per_model([&](std::int64_t j) { return answers.log_bayes_factor(b, j, best); });
-  cells.emplace_back(answers.uncertainty(b));
+  cells.push_back(known(answers.uncertainty(b)));
   cells.emplace_back(answers.flag(b));
-  if (ensemble_) {
-    per_model([&](std::int64_t j) { return answers.spread(b, j); });
-    cells.emplace_back(answers.agreement(b));
-  }
+  if (spread_) per_model([&](std::int64_t j) { return known(answers.spread(b, j)); });
+  if (ensemble_) cells.emplace_back(answers.agreement(b));
   const auto at = static_cast<std::size_t>(b);
   if (scope_) cells.emplace_back(extras.scope[at].p);
   if (scope_by_model_)
@@ -143,8 +144,7 @@ std::vector<AnswerCell> AnswerColumns::row(const ModelPosterior& answers, const 
   cells.emplace_back(extras.verdicts[at].explanation);
   const std::size_t P = extras.estimates.names.size();
   for (std::size_t i = 0; estimates_ && i < P; ++i) {
-    const double value = extras.estimates.values[at * P + i];
-    cells.emplace_back(std::isnan(value) ? AnswerCell() : AnswerCell(value));
+    cells.push_back(known(extras.estimates.values[at * P + i]));
   }
   for (std::size_t s = 0; s < summary_width_; ++s) {
     cells.emplace_back(static_cast<double>(extras.summary[at * summary_width_ + s]));

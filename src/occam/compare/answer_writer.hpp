@@ -1,9 +1,10 @@
 // Answers as files: csv, tsv or json, one row or object per data set, under the names users rely on:
 //   dataset, n, best, p_<model>..., alpha_<model>..., log_bf_<model>..., u, flag
-// log_bf_<model> is the natural log Bayes factor of that model against `best`. Of an ensemble,
-// spread_<model>... and agreement follow; with a scope reference scope_p and scope_p_<model>...; then verdict
-// and explanation, and what else was asked for. Rows are written as they come, so memory does not grow with
-// their number.
+// log_bf_<model> is the natural log Bayes factor of that model against `best`. Without an evidential head
+// alpha_<model> and u are missing values. Of an ensemble, spread_<model>... and agreement follow; of a
+// network that answers by samples, spread_<model>...; with a scope reference scope_p and scope_p_<model>...;
+// then verdict and explanation, and what else was asked for. Rows are written as they come, so memory does
+// not grow with their number.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ class AnswerColumns {
 
  private:
   std::vector<std::string> names_;
-  bool ensemble_, scope_, scope_by_model_, estimates_;
+  bool ensemble_, spread_, concentrations_, scope_, scope_by_model_, estimates_;
   std::size_t summary_width_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "occam/core/error.hpp"
 
@@ -63,16 +64,23 @@ NetworkOutputs Comparator::outputs(Ragged<const float> data) {
   out.theta.assign(sets * P, 0.0);
   out.summary.resize(sets * S);
   if (K > 1) out.members.resize(sets * K * J);
+  if (K == 1 && file_.config.head_kind().samples) out.spread.resize(sets * J);
   for (std::size_t k = 0; k < K; ++k) {
-    runner_->forward(
-        file_.members[k].data(), data, [&](std::int64_t first, const Network<float>::Tape& tape) {
+    runner_->answer(
+        file_.members[k].data(), data, std::numeric_limits<std::int64_t>::max(),
+        [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
           std::vector<double> f(J);
           for (std::int64_t b = 0; b < tape.models.rows; ++b) {
             const auto at = static_cast<std::size_t>(first + b);
-            std::copy_n(tape.models.row(b), J, f.begin());
             double* log_alpha =
                 K == 1 ? out.log_alpha.data() + at * J : out.members.data() + (at * K + k) * J;
-            log_concentrations(file_.link, f, {log_alpha, J});
+            if (answer.log_p.data != nullptr) {
+              std::copy_n(answer.log_p.row(b), J, log_alpha);
+            } else {
+              std::copy_n(tape.models.row(b), J, f.begin());
+              log_concentrations(file_.link, f, {log_alpha, J});
+            }
+            if (!out.spread.empty()) std::copy_n(answer.spread.row(b), J, out.spread.data() + at * J);
             for (std::size_t p = 0; p < P; ++p) {
               out.theta[at * P + p] +=
                   (file_.parameter_mean[p] + file_.parameter_scale[p] * tape.parameters.row(b)[p]) /
@@ -101,10 +109,12 @@ void Comparator::add_answers(const std::vector<std::string>& ids, Ragged<const f
   const auto J = static_cast<std::size_t>(file_.config.models);
   const auto P = static_cast<std::size_t>(file_.config.parameters);
   const std::size_t members = outputs.members.empty() ? 0 : file_.members.size() * J;
+  const std::size_t spreads = outputs.spread.empty() ? 0 : J;
   for (std::int64_t b = 0; b < data.sets; ++b) {
     const auto at = static_cast<std::size_t>(b);
     answers.add(ids[at], data.size(b), {outputs.log_alpha.data() + at * J, J}, flag(data.size(b)),
-                {outputs.members.data() + at * members, members});
+                {outputs.members.data() + at * members, members},
+                {outputs.spread.data() + at * spreads, spreads});
     if (estimates == nullptr) continue;
     const auto& mask = file_.parameter_mask[static_cast<std::size_t>(answers.best(answers.size() - 1))];
     for (std::size_t p = 0; p < P; ++p) {

@@ -13,7 +13,8 @@
 
 namespace occam {
 
-// Rough point estimates from the auxiliary head: (sets, P); NaN where the given model lacks the parameter.
+// Rough point estimates from the network's side output: (sets, P); NaN where the given model lacks the
+// parameter.
 struct ParameterEstimates {
   std::vector<std::string> names;
   std::vector<double> values;
@@ -21,10 +22,13 @@ struct ParameterEstimates {
 
 // What the networks of a file make of some data sets.
 struct NetworkOutputs {
-  std::vector<double> log_alpha;  // (sets, J); of an ensemble: of the mixture (model_posterior.hpp)
-  std::vector<double> members;    // (sets, K, J) log p of each member; empty for a single network
-  std::vector<double> theta;      // (sets, P) mean over members
-  std::vector<float> summary;     // (sets, S) of the first member
+  // (sets, J), or log p where the head has no concentrations; of an ensemble: of the mixture
+  // (model_posterior.hpp).
+  std::vector<double> log_alpha;
+  std::vector<double> members;  // (sets, K, J) log p of each member; empty for a single network
+  std::vector<double> spread;   // (sets, J) of p over the samples of a single network's head, or empty
+  std::vector<double> theta;    // (sets, P) mean over members
+  std::vector<float> summary;   // (sets, S) of the first member
 };
 
 class Comparator {
@@ -35,7 +39,9 @@ class Comparator {
 
   const NetworkFile& file() const { return file_; }
   ThreadPool& pool() const { return pool_; }
-  ModelPosterior empty_posterior() const { return {file_.model_names, file_.model_prior}; }
+  ModelPosterior empty_posterior() const {
+    return {file_.model_names, file_.model_prior, file_.config.head_kind().concentrations};
+  }
   std::int64_t summary_width() const { return network_->summary_width(); }  // S
 
   // Error(bad_data) as Network::check.

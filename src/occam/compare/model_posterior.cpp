@@ -23,17 +23,25 @@ double log_sum(std::span<const double> terms) {
 
 }  // namespace
 
-ModelPosterior::ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior)
-    : names_(std::move(model_names)), trained_prior_(std::move(trained_prior)), prior_(trained_prior_) {}
+ModelPosterior::ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior,
+                               bool has_concentrations)
+    : names_(std::move(model_names)),
+      trained_prior_(std::move(trained_prior)),
+      prior_(trained_prior_),
+      has_concentrations_(has_concentrations) {}
 
 void ModelPosterior::add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag,
-                         std::span<const double> members) {
+                         std::span<const double> members, std::span<const double> spread) {
   if (static_cast<std::int64_t>(log_alpha.size()) != J()) {
     throw Error(ErrorKind::internal, "{} concentrations for {} models", log_alpha.size(), J());
   }
   const auto K = static_cast<std::int64_t>(members.size()) / J();
   if (!ids_.empty() && K != K_) throw Error(ErrorKind::internal, "{} members after {}", K, K_);
   K_ = K;
+  if (!ids_.empty() && spread.empty() != sample_spread_.empty()) {
+    throw Error(ErrorKind::internal, "some answers have a spread over samples, others not");
+  }
+  sample_spread_.insert(sample_spread_.end(), spread.begin(), spread.end());
   members_.insert(members_.end(), members.begin(), members.end());
   ids_.push_back(std::move(id));
   n_.push_back(n);
@@ -46,6 +54,7 @@ void ModelPosterior::remove_last() {
   n_.pop_back();
   flags_.pop_back();
   log_alpha_.resize(log_alpha_.size() - names_.size());
+  if (!sample_spread_.empty()) sample_spread_.resize(sample_spread_.size() - names_.size());
   members_.resize(members_.size() - static_cast<std::size_t>(K_) * names_.size());
 }
 
@@ -110,6 +119,7 @@ double ModelPosterior::log_bayes_factor(std::int64_t b, std::int64_t i, std::int
 }
 
 double ModelPosterior::uncertainty(std::int64_t b) const {
+  if (!has_concentrations_) return std::numeric_limits<double>::quiet_NaN();
   const std::span<const double> row(log_alpha_.data() + b * J(), static_cast<std::size_t>(J()));
   return std::exp(std::log(static_cast<double>(J())) - log_sum(row));
 }
@@ -128,6 +138,10 @@ std::vector<double> ModelPosterior::member_probabilities(std::int64_t b, std::in
 }
 
 double ModelPosterior::spread(std::int64_t b, std::int64_t j) const {
+  if (K_ < 2 && !sample_spread_.empty()) {
+    return prior_ == trained_prior_ ? sample_spread_[static_cast<std::size_t>(b * J() + j)]
+                                    : std::numeric_limits<double>::quiet_NaN();
+  }
   if (K_ < 2) return 0;
   double sum = 0;
   double squares = 0;

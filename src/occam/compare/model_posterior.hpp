@@ -3,6 +3,9 @@
 // under another model prior are derived, in logarithms so that overwhelming evidence does not overflow.
 //   p_j = alpha_j / sum(alpha);  under prior q' instead of q:  p'_j proportional to p_j q'_j / q_j
 //   log BF(j : k) = log(p_j / p_k) - log(q_j / q_k), free of the model prior;  u = J / sum(alpha)
+// Networks without an evidential head give p alone: then log p stands where log alpha would, alpha and u do
+// not exist, and all else is as above. Where such a network answers by the mean over samples, their spread is
+// kept.
 // Of an ensemble the answer is the mixture of its members (alpha: their mean p times the geometric mean of
 // their sums), and the members' own probabilities tell how much they differ.
 #pragma once
@@ -16,11 +19,13 @@ namespace occam {
 
 class ModelPosterior {
  public:
-  ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior);
+  ModelPosterior(std::vector<std::string> model_names, std::vector<double> trained_prior,
+                 bool has_concentrations = true);
 
-  // `members`: log p of each member of an ensemble under the trained prior, (K, J), or empty.
+  // `members`: log p of each member of an ensemble under the trained prior, (K, J), or empty. `spread`: of p
+  // over samples under that prior, (J), or empty.
   void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "",
-           std::span<const double> members = {});
+           std::span<const double> members = {}, std::span<const double> spread = {});
   void remove_last();
 
   // The same data under another model prior; zero leaves a model out. Error(usage) unless it has J entries,
@@ -37,6 +42,9 @@ class ModelPosterior {
   // Why the answer may not be trusted ("n above trained range"), or empty.
   const std::string& flag(std::int64_t b) const { return flags_[static_cast<std::size_t>(b)]; }
 
+  // Whether alpha and u exist.
+  bool has_concentrations() const { return has_concentrations_; }
+  // log p, without them.
   double log_alpha(std::int64_t b, std::int64_t j) const;
   // What the members of an ensemble said, as in add().
   std::span<const double> members(std::int64_t b) const {
@@ -46,10 +54,16 @@ class ModelPosterior {
   std::vector<double> probabilities(std::int64_t b) const;      // (J)
   std::int64_t best(std::int64_t b) const;  // the most probable model, the first of equals
   double log_bayes_factor(std::int64_t b, std::int64_t i, std::int64_t j) const;
-  double uncertainty(std::int64_t b) const;
+  double uncertainty(std::int64_t b) const;  // NaN without concentrations
   // Of an ensemble: standard deviation of the members' probabilities of model j, and the share of members
-  // whose most probable model is that of the mixture. 0 and 1 for a single network.
+  // whose most probable model is that of the mixture. 0 and 1 for a single network, unless it answers by
+  // samples: then the standard deviation over those, which is not known (NaN) under another model prior.
   double spread(std::int64_t b, std::int64_t j) const;
+  // As given to add(), whatever the model prior.
+  std::span<const double> sample_spread(std::int64_t b) const {
+    return {sample_spread_.data() + (sample_spread_.empty() ? 0 : b * J()),
+            sample_spread_.empty() ? 0 : names_.size()};
+  }
   double agreement(std::int64_t b) const;
 
  private:
@@ -63,6 +77,8 @@ class ModelPosterior {
   std::vector<double> log_alpha_;  // (size, J)
   std::vector<double> members_;    // (size, K, J) log p under the trained prior
   std::int64_t K_ = 0;
+  std::vector<double> sample_spread_;  // (size, J) or empty
+  bool has_concentrations_;
 };
 
 // "a=0.2,b=0.8" for the named models; those not named get zero. Error(usage) that suggests the nearest name.

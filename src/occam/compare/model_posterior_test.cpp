@@ -82,5 +82,32 @@ TEST(ModelPosterior, MembersOfAnEnsembleTellHowMuchTheyDiffer) {
   EXPECT_EQ(single.agreement(0), 1);
 }
 
+TEST(ModelPosterior, WithoutConcentrationsThereAreProbabilitiesAndBayesFactorsOnly) {
+  ModelPosterior answers({"a", "b", "c"}, {0.5, 0.3, 0.2}, false);
+  const std::vector<double> log_p = {std::log(0.6), std::log(0.3), std::log(0.1)};
+  answers.add("s1", 10, log_p);
+  EXPECT_FALSE(answers.has_concentrations());
+  EXPECT_TRUE(std::isnan(answers.uncertainty(0)));
+  EXPECT_NEAR(answers.probabilities(0)[0], 0.6, 1e-14);
+  EXPECT_NEAR(answers.log_bayes_factor(0, 0, 1), std::log(2.0 / (5.0 / 3.0)), 1e-14);
+  EXPECT_EQ(answers.spread(0, 0), 0);
+  const ModelPosterior other = answers.with_model_prior({0, 0.5, 0.5});
+  EXPECT_FALSE(other.has_concentrations());
+  EXPECT_NEAR(other.probabilities(0)[1], (0.3 / 0.3) / (0.3 / 0.3 + 0.1 / 0.2), 1e-14);
+}
+
+TEST(ModelPosterior, SpreadOverSamplesBelongsToTheTrainedPrior) {
+  ModelPosterior answers({"a", "b"}, {0.5, 0.5}, false);
+  const std::vector<double> log_p = {std::log(0.6), std::log(0.4)}, spread = {0.05, 0.07};
+  answers.add("s1", 10, log_p, "", {}, spread);
+  answers.add("s2", 10, log_p, "", {}, spread);
+  EXPECT_EQ(answers.spread(1, 1), 0.07);
+  EXPECT_EQ(answers.agreement(0), 1);
+  EXPECT_TRUE(std::isnan(answers.with_model_prior({0.2, 0.8}).spread(0, 0)));
+  answers.remove_last();
+  EXPECT_EQ(answers.sample_spread(0).size(), 2u);
+  EXPECT_THROW(answers.add("s3", 10, log_p), Error);  // all have it, or none
+}
+
 }  // namespace
 }  // namespace occam

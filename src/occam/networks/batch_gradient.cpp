@@ -16,7 +16,7 @@ std::int64_t group_count(std::int64_t bundles, std::int64_t sets) {
 }  // namespace
 
 void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows,
-                     std::int64_t most_sets) {
+                     std::int64_t most_sets, std::int64_t fewest_sets) {
   const std::int64_t rows = offsets[sets];
   std::int64_t count = std::max((rows + most_rows - 1) / most_rows, (sets + most_sets - 1) / most_sets);
   // Many bundles are made a multiple of eight, so that a few threads get equal shares.
@@ -27,7 +27,8 @@ void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_
     const bool full = set - begin >= most_sets || offsets[set + 1] - offsets[begin] > most_rows;
     // The rows so far are the share of all bundles so far.
     const bool even = offsets[set] * count >= rows * static_cast<std::int64_t>(first_.size());
-    if (full || even) first_.push_back(set);
+    const bool enough = set - begin >= fewest_sets && sets - set >= fewest_sets;
+    if ((full || even) && enough) first_.push_back(set);
   }
   if (sets > 0) first_.push_back(sets);
 }
@@ -55,10 +56,11 @@ void BatchGradient<T>::pack(const T* weights) {
 
 template <class T>
 void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLoss<T>& loss, double scale,
-                           const SideTasks& side) {
+                           const SideTasks& side, const PassNoise* noise) {
   network_.check(batch);
   pack(weights);
-  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets());
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(),
+            network_.fewest_sets());
   const std::int64_t groups = group_count(plan_.size(), batch.sets);
   while (static_cast<std::int64_t>(group_sums_.size()) < groups) {
     group_sums_.emplace_back(static_cast<std::size_t>(network_.weight_count()));
@@ -75,7 +77,10 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
       const std::int64_t count = plan_.first(bundle + 1) - first;
       const Ragged<const float> data =
           sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
-      auto& tape = *network_.forward(packed_.data(), data, workspace);
+      PassNoise own;
+      if (noise != nullptr) own = {noise->seed, noise->item + static_cast<std::uint64_t>(first)};
+      auto& tape =
+          *network_.forward(packed_.data(), data, workspace, true, noise != nullptr ? &own : nullptr);
       const Matrix<T> d_models = workspace.matrix<T>(count, tape.models.columns);
       const Matrix<T> d_parameters =
           tape.parameters.data == nullptr ? Matrix<T>{} : workspace.matrix<T>(count, tape.parameters.columns);
@@ -121,9 +126,9 @@ void BatchGradient<T>::reduce(std::int64_t groups, double scale) {
 }
 
 template <class T>
-void BatchGradient<T>::forward(
+void BatchGradient<T>::each_bundle(
     const T* weights, Ragged<const float> batch,
-    const std::function<void(std::int64_t first, const typename Network<T>::Tape&)>& visit) {
+    const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run) {
   network_.check(batch);
   pack(weights);
   plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets());
@@ -133,8 +138,23 @@ void BatchGradient<T>::forward(
     workspace.reset();
     const std::int64_t first = plan_.first(bundle);
     const std::int64_t count = plan_.first(bundle + 1) - first;
-    const Ragged<const float> data = sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
+    run(first, sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1)), workspace);
+  });
+}
+
+template <class T>
+void BatchGradient<T>::forward(const T* weights, Ragged<const float> batch, const Visit& visit) {
+  each_bundle(weights, batch, [&](std::int64_t first, Ragged<const float> data, Workspace& workspace) {
     visit(first, *network_.forward(packed_.data(), data, workspace, false));
+  });
+}
+
+template <class T>
+void BatchGradient<T>::answer(const T* weights, Ragged<const float> batch, std::int64_t most_samples,
+                              const VisitAnswer& visit) {
+  each_bundle(weights, batch, [&](std::int64_t first, Ragged<const float> data, Workspace& workspace) {
+    const auto& tape = *network_.forward(packed_.data(), data, workspace, false);
+    visit(first, tape, network_.answer(packed_.data(), tape, most_samples, workspace));
   });
 }
 

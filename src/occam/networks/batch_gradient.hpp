@@ -14,8 +14,8 @@
 namespace occam {
 
 // The loss of the data sets of one bundle: first .. first + tape.x.sets - 1 of the batch. Reads the outputs
-// on the tape, sets the gradients of both heads (d_parameters has null data without that head). Called from
-// any thread.
+// on the tape, sets their gradients (d_parameters has null data without that output). What the head adds to
+// the loss is on the tape, too (`penalty`); its gradient is the head's business. Called from any thread.
 template <class T>
 class BundleLoss {
  public:
@@ -25,10 +25,12 @@ class BundleLoss {
 };
 
 // Consecutive data sets, cut so that a bundle holds at most `rows` observations (unless one data set alone
-// has more) and `sets` data sets. Depends on the sizes alone.
+// has more) and `sets` data sets; but no fewer than `fewest_sets`, if there are as many. Depends on the sizes
+// alone.
 class BundlePlan {
  public:
-  void cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows, std::int64_t most_sets);
+  void cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows, std::int64_t most_sets,
+           std::int64_t fewest_sets = 1);
   std::int64_t size() const { return static_cast<std::int64_t>(first_.size()) - 1; }
   std::int64_t first(std::int64_t bundle) const { return first_[static_cast<std::size_t>(bundle)]; }
 
@@ -52,18 +54,27 @@ class BatchGradient {
  public:
   BatchGradient(const Network<T>& network, ThreadPool& pool);
 
-  // Fills gradient() with the sum over the batch, times `scale`. Fails as Network::check does.
+  using Visit = std::function<void(std::int64_t first, const typename Network<T>::Tape&)>;
+  using VisitAnswer =
+      std::function<void(std::int64_t first, const typename Network<T>::Tape&, const HeadAnswer&)>;
+
+  // Fills gradient() with the sum over the batch, times `scale`. `noise` is that of the first data set of the
+  // batch. Fails as Network::check does.
   void run(const T* weights, Ragged<const float> batch, BundleLoss<T>& loss, double scale,
-           const SideTasks& side = {});
+           const SideTasks& side = {}, const PassNoise* noise = nullptr);
   // Outputs only: calls visit(first, tape) for every bundle, from any thread.
-  void forward(const T* weights, Ragged<const float> batch,
-               const std::function<void(std::int64_t first, const typename Network<T>::Tape&)>& visit);
+  void forward(const T* weights, Ragged<const float> batch, const Visit& visit);
+  // The same, with what Head::answer makes of them.
+  void answer(const T* weights, Ragged<const float> batch, std::int64_t most_samples,
+              const VisitAnswer& visit);
 
   const std::vector<T>& gradient() const { return gradient_; }
   double squared_norm() const { return squared_norm_; }
 
  private:
   void pack(const T* weights);
+  void each_bundle(const T* weights, Ragged<const float> batch,
+                   const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run);
   void reduce(std::int64_t groups, double scale);
 
   const Network<T>& network_;

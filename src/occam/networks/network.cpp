@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "occam/core/error.hpp"
 
 namespace occam {
@@ -16,6 +18,26 @@ std::unique_ptr<Body<T>> make_body(const Architecture& architecture, const json&
   } else {
     return architecture.make_f64(options, plan);
   }
+}
+
+template <class T>
+std::unique_ptr<Head<T>> make_head(const HeadKind& kind, const json& options, HeadPlan<T>& plan) {
+  if constexpr (sizeof(T) == 4) {
+    return kind.make_f32(options, plan);
+  } else {
+    return kind.make_f64(options, plan);
+  }
+}
+
+// A key that only other heads know gets a message of its own.
+void refuse_option_of_other_head(const std::string& key, const std::string& head, const std::string& where) {
+  std::vector<std::string> owners;
+  for (const std::string& name : heads().names()) {
+    if (heads().at(name).resolve(json::object()).contains(key)) owners.push_back(name);
+  }
+  if (owners.empty()) return;
+  throw Error(ErrorKind::bad_config, "{}: '{}' is an option of the head {}, but the head is {}", where, key,
+              fmt::join(owners, " or "), head);
 }
 
 void require(bool ok, const std::string& what) {
@@ -78,6 +100,7 @@ Standardisation learn_standardisation(Ragged<const float> data) {
 Fields fields(NetworkOptions& o) {
   return {field("architecture", o.architecture, "set (exchangeable observations) or sequence (ordered)")
               .one_of(architectures().names()),
+          field("head", o.head, "how features become model probabilities").one_of(heads().names()),
           field("post_width", o.post_width, "units per layer after the body").at_least(1).at_most(8192),
           field("post_layers", o.post_layers, "layers after the body").at_least(0).at_most(16),
           field("summary", o.summary, "width of the linear summary layer before the heads (0: none)")
@@ -89,17 +112,24 @@ Fields fields(NetworkOptions& o) {
 json NetworkConfig::json() const {
   NetworkOptions copy = options;
   const Standardisation& s = standardisation;
-  return {{"options", fields_json(fields(copy))},
-          {"body", body},
-          {"channels", channels},
-          {"models", models},
-          {"parameters", parameters},
-          {"standardisation",
-           {{"mean", s.mean},
-            {"scale", s.scale},
-            {"log_n_mean", s.log_n_mean},
-            {"log_n_scale", s.log_n_scale},
-            {"typical_n", s.typical_n}}}};
+  nlohmann::json result = {{"options", fields_json(fields(copy))},
+                           {"body", body},
+                           {"channels", channels},
+                           {"models", models},
+                           {"parameters", parameters},
+                           {"standardisation",
+                            {{"mean", s.mean},
+                             {"scale", s.scale},
+                             {"log_n_mean", s.log_n_mean},
+                             {"log_n_scale", s.log_n_scale},
+                             {"typical_n", s.typical_n}}}};
+  // The default head goes without saying: files and checkpoints from before there were others stay equal.
+  if (options.head == kDefaultHead) {
+    result["options"].erase("head");
+  } else {
+    result["head"] = head;
+  }
+  return result;
 }
 
 NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
@@ -108,6 +138,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     set_fields(fields(config.options), json.at("options"), "network");
     config.body =
         architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(json.at("body"));
+    config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
     config.channels = json.at("channels").get<std::int64_t>();
     config.models = json.at("models").get<std::int64_t>();
     config.parameters = json.at("parameters").get<std::int64_t>();
@@ -127,10 +158,16 @@ void NetworkConfig::set_options(const nlohmann::json& table, const std::string& 
   auto rest = nlohmann::json::object();
   const auto known = fields_json(fields(options));
   for (const auto& [key, value] : table.items()) (known.contains(key) ? own : rest)[key] = value;
-  const std::string before = options.architecture;
+  const NetworkOptions before = options;
   set_fields(fields(options), own, where);
-  if (options.architecture != before) body = nlohmann::json::object();
-  body.update(rest);
+  if (options.architecture != before.architecture) body = nlohmann::json::object();
+  if (options.head != before.head) head = nlohmann::json::object();
+  head = head_kind().resolve(head);
+  for (const auto& [key, value] : rest.items()) {
+    if (!head.contains(key)) refuse_option_of_other_head(key, options.head, where);
+    (head.contains(key) ? head : body)[key] = value;
+  }
+  head = head_kind().resolve(head);
   body = architectures().at(options.architecture, ErrorKind::bad_config).resolve(body);
 }
 
@@ -142,23 +179,11 @@ Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
   BodyPlan<T> plan{layout_, packed_layout_, config_.channels, config_.options.log_n,
                    static_cast<T>(1 / config_.standardisation.typical_n)};
   body_ = make_body<T>(architecture, config_.body, plan);
-  std::int64_t in = body_->features();
-  post_ = Stack<T>(layout_, packed_layout_, "post", in, config_.options.post_width,
-                   config_.options.post_layers, Activation::elu);
-  if (!post_.empty()) in = post_.out();
-  const auto linear = [&](const std::string& name, std::int64_t out) {
-    return std::make_unique<Dense<T>>(layout_, packed_layout_, name, in, out, Activation::identity);
-  };
-  if (config_.options.summary > 0) {
-    summary_ = linear("summary", config_.options.summary);
-    in = summary_->out();
-  }
-  models_ = linear("head", config_.models);
-  if (config_.parameters > 0) parameters_ = linear("parameters", config_.parameters);
-  post_.list(layers_);
-  for (const auto* layer : {summary_.get(), models_.get(), parameters_.get()}) {
-    if (layer != nullptr) layers_.push_back(layer);
-  }
+  const NetworkOptions& o = config_.options;
+  HeadPlan<T> head_plan{layout_,       packed_layout_, body_->features(), o.post_width,
+                        o.post_layers, o.summary,      config_.models,    config_.parameters};
+  config_.head = config_.head_kind().resolve(config_.head);
+  head_ = make_head<T>(config_.head_kind(), config_.head, head_plan);
 }
 
 template <class T>
@@ -166,7 +191,7 @@ void Network<T>::pack(std::int64_t task, const T* weights, T* packed) const {
   if (task < body_->pack_tasks()) {
     body_->pack(task, weights, packed);
   } else {
-    layers_[static_cast<std::size_t>(task - body_->pack_tasks())]->pack(weights, packed);
+    head_->layers()[static_cast<std::size_t>(task - body_->pack_tasks())]->pack(weights, packed);
   }
 }
 
@@ -201,7 +226,8 @@ void Network<T>::check(Ragged<const float> data) const {
 
 template <class T>
 typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
-                                               Workspace& workspace, bool keep) const {
+                                               Workspace& workspace, bool keep,
+                                               const PassNoise* noise) const {
   const Standardisation& s = config_.standardisation;
   Tape& tape = *workspace.make<Tape>();
   const std::int64_t D = config_.channels;
@@ -218,48 +244,15 @@ typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const flo
   }
   tape.x = {{x, data.x.rows, D, D}, data.offsets, data.sets};
   tape.features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
-  tape.post = post_.forward(packed, tape.features, workspace);
-  tape.summary = input_of_summary(tape);
-  if (summary_) {
-    tape.summary = workspace.matrix<T>(data.sets, summary_->out());
-    summary_->forward(packed, input_of_summary(tape), tape.summary);
-  }
-  tape.models = workspace.matrix<T>(data.sets, models_->out());
-  models_->forward(packed, tape.summary, tape.models);
-  if (parameters_) {
-    tape.parameters = workspace.matrix<T>(data.sets, parameters_->out());
-    parameters_->forward(packed, tape.summary, tape.parameters);
-  }
+  head_->forward(packed, noise, tape, workspace);
   return &tape;
-}
-
-template <class T>
-Matrix<T> Network<T>::input_of_summary(const Tape& tape) const {
-  return post_.empty() ? tape.features : tape.post[post_.size() - 1];
 }
 
 template <class T>
 void Network<T>::backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
                           T* gradient, Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
-  Matrix<T> d = workspace.matrix<T>(tape.x.sets, models_->in());
-  models_->backward(tape.summary, tape.models, d_models, gradient);
-  models_->backward_input(packed, d_models, d, false);
-  if (parameters_ && d_parameters.data != nullptr) {
-    parameters_->backward(tape.summary, tape.parameters, d_parameters, gradient);
-    parameters_->backward_input(packed, d_parameters, d, true);
-  }
-  if (summary_) {
-    const Matrix<T> below = workspace.matrix<T>(tape.x.sets, summary_->in());
-    summary_->backward(input_of_summary(tape), tape.summary, d, gradient);
-    summary_->backward_input(packed, d, below, false);
-    d = below;
-  }
-  if (!post_.empty()) {
-    const Matrix<T> below = workspace.matrix<T>(tape.x.sets, tape.features.columns);
-    post_.backward(packed, tape.features, tape.post, d, below, false, gradient, workspace);
-    d = below;
-  }
+  const Matrix<T> d = head_->backward(packed, tape, d_models, d_parameters, gradient, workspace);
   body_->backward(packed, tape.x, tape.body, d, gradient, workspace);
 }
 

@@ -1,8 +1,7 @@
-// A network: standardised input -> body -> post layers -> linear summary -> heads. A function of observations
-// and one flat weight vector; it owns no weights, and what backward needs lives in a workspace the caller
-// owns.
-//   head `models`:     J outputs f, which a Dirichlet link turns into concentrations
-//   head `parameters`: rough point estimates of the standardised model parameters (may be absent)
+// A network: standardised input -> body -> head. A function of observations and one flat weight vector; it
+// owns no weights, and what backward needs lives in a workspace the caller owns.
+//   output `models`:     J numbers f, whose meaning is the head's (head.hpp): evidence or logits
+//   output `parameters`: rough point estimates of the standardised model parameters (may be absent)
 // Every float network has a double twin (the same templates), against which its gradients are tested.
 #pragma once
 
@@ -14,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/networks/body.hpp"
-#include "occam/nn/dense.hpp"
+#include "occam/networks/head.hpp"
 
 namespace occam {
 
@@ -31,6 +30,7 @@ Standardisation learn_standardisation(Ragged<const float> data);
 
 struct NetworkOptions {
   std::string architecture = "set";
+  std::string head = kDefaultHead;
   std::int64_t post_width = 64;
   std::int64_t post_layers = 2;
   std::int64_t summary = 32;
@@ -42,15 +42,17 @@ Fields fields(NetworkOptions& o);
 struct NetworkConfig {
   NetworkOptions options;
   nlohmann::json body = nlohmann::json::object();  // options of the architecture
+  nlohmann::json head = nlohmann::json::object();  // options of the head
   std::int64_t channels = 1;                       // D
   std::int64_t models = 2;                         // J
-  std::int64_t parameters = 0;                     // outputs of the head `parameters`
+  std::int64_t parameters = 0;                     // P, outputs `parameters`
   Standardisation standardisation;
 
   nlohmann::json json() const;
   static NetworkConfig from_json(const nlohmann::json& json);  // Error(bad_config) if anything is amiss
   // Sorts the keys of one flat table of options (a problem file's [network]) to where they belong.
   void set_options(const nlohmann::json& table, const std::string& where);
+  const HeadKind& head_kind() const { return heads().at(options.head, ErrorKind::bad_config); }
 };
 
 template <class T>
@@ -62,46 +64,46 @@ class Network {
   const ParameterLayout& layout() const { return layout_; }
   std::int64_t weight_count() const { return layout_.size(); }
   std::int64_t packed_size() const { return packed_layout_.size(); }
-  std::int64_t summary_width() const { return models_->in(); }
+  std::int64_t summary_width() const { return head_->summary_width(); }
   std::int64_t shortest() const { return body_->shortest(); }
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
   std::int64_t bundle_sets() const { return body_->bundle_sets(); }
+  std::int64_t fewest_sets() const { return head_->fewest_sets(); }
 
   // Copies weights into the form the products read; tasks are independent of each other.
-  std::int64_t pack_tasks() const { return body_->pack_tasks() + static_cast<std::int64_t>(layers_.size()); }
+  std::int64_t pack_tasks() const {
+    return body_->pack_tasks() + static_cast<std::int64_t>(head_->layers().size());
+  }
   void pack(std::int64_t task, const T* weights, T* packed) const;
   void pack_all(const T* weights, T* packed) const;
 
-  struct Tape {
+  struct Tape : HeadTape<T> {
     Ragged<const T> x;  // standardised
-    void* body;
-    Matrix<T> features;  // (sets, features)
-    Matrix<T>* post;
-    Matrix<T> summary;     // (sets, summary)
-    Matrix<T> models;      // (sets, J)
-    Matrix<T> parameters;  // (sets, P), data null without that head
+    void* body = nullptr;
   };
 
   // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite.
   void check(Ragged<const float> data) const;
 
   // The tape lives in the workspace until it is reset. `data` must have passed check(). Without `keep` the
-  // outputs are there, but backward is not possible.
-  Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true) const;
-  // Gradients of the heads' outputs are overwritten; weight gradients are added.
+  // outputs are there, but backward is not possible. `noise`: as in training, for heads that have any.
+  Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true,
+                const PassNoise* noise = nullptr) const;
+  // As Head::answer, from a tape without noise.
+  HeadAnswer answer(const T* packed, const Tape& tape, std::int64_t most_samples,
+                    Workspace& workspace) const {
+    return head_->answer(packed, tape, most_samples, workspace);
+  }
+  // Gradients of the outputs are overwritten; weight gradients are added.
   void backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters, T* gradient,
                 Workspace& workspace) const;
 
  private:
-  Matrix<T> input_of_summary(const Tape& tape) const;
-
   NetworkConfig config_;
   ParameterLayout layout_;
   PackedLayout<T> packed_layout_;
   std::unique_ptr<Body<T>> body_;
-  Stack<T> post_;
-  std::unique_ptr<Dense<T>> summary_, models_, parameters_;
-  std::vector<const Dense<T>*> layers_;  // all but the body's
+  std::unique_ptr<Head<T>> head_;
 };
 
 }  // namespace occam

@@ -36,20 +36,22 @@ std::vector<ColumnRange> read_ranges(const json& list) {
 }
 
 json describe(const NetworkFile& file) {
-  return {{"network", file.config.json()},
-          {"members", file.members.size()},
-          {"link", link_names()[static_cast<std::size_t>(file.link)]},
-          {"ordered", file.ordered},
-          {"columns", file.columns},
-          {"models", file.model_names},
-          {"model_prior", file.model_prior},
-          {"n", {file.smallest_n, file.largest_n}},
-          {"ranges", ranges_json(file.ranges)},
-          {"parameters",
-           {{"names", file.parameter_names},
-            {"mean", file.parameter_mean},
-            {"scale", file.parameter_scale},
-            {"mask", file.parameter_mask}}}};
+  json description = {{"network", file.config.json()},
+                      {"members", file.members.size()},
+                      {"link", link_names()[static_cast<std::size_t>(file.link)]},
+                      {"ordered", file.ordered},
+                      {"columns", file.columns},
+                      {"models", file.model_names},
+                      {"model_prior", file.model_prior},
+                      {"n", {file.smallest_n, file.largest_n}},
+                      {"ranges", ranges_json(file.ranges)},
+                      {"parameters",
+                       {{"names", file.parameter_names},
+                        {"mean", file.parameter_mean},
+                        {"scale", file.parameter_scale},
+                        {"mask", file.parameter_mask}}}};
+  if (!file.config.head_kind().concentrations) description.erase("link");
+  return description;
 }
 
 Link link_named(const std::string& name) {
@@ -61,7 +63,7 @@ Link link_named(const std::string& name) {
 
 void read_description(const json& d, NetworkFile& file) {
   file.config = NetworkConfig::from_json(d.at("network"));
-  file.link = link_named(d.at("link").get<std::string>());
+  if (file.config.head_kind().concentrations) file.link = link_named(d.at("link").get<std::string>());
   file.ordered = d.at("ordered").get<bool>();
   file.columns = d.at("columns").get<std::vector<std::string>>();
   file.model_names = d.at("models").get<std::vector<std::string>>();

@@ -21,7 +21,7 @@ namespace occam {
 struct GoldenOutputs {
   std::vector<float> data;      // (sum n, D)
   std::vector<std::int64_t> n;  // (sets)
-  std::vector<float> outputs;   // (members, sets, J), of the head `models`
+  std::vector<float> outputs;   // (members, sets, J), the network's output `models`
 };
 
 // Values of one column in the data sets trained on.
@@ -34,7 +34,7 @@ struct NetworkFile {
   static constexpr std::int64_t kFormatVersion = 1;
 
   NetworkConfig config;
-  Link link = Link::exp;
+  Link link = Link::exp;  // of the evidential head; others have none
   std::vector<std::vector<float>>
       members;  // weights; more than one: an ensemble, whose answer is their mixture
 
@@ -49,7 +49,7 @@ struct NetworkFile {
   std::int64_t largest_n = 1;
   std::vector<ColumnRange> ranges;  // (D); empty in files written before there were any
 
-  // Outputs of the head `parameters` are (theta - mean) / scale.
+  // The network's outputs `parameters` are (theta - mean) / scale.
   std::vector<std::string> parameter_names;
   std::vector<double> parameter_mean, parameter_scale;
   std::vector<std::vector<std::uint8_t>> parameter_mask;  // (J, P) which model has which

@@ -130,23 +130,27 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
     contents.metadata["description"] = changed.dump();
     return refusal(contents);
   };
-  for (const auto& [pointer, value] :
-       std::vector<std::pair<std::string, json>>{{"/network/channels", 0},
-                                                 {"/network/channels", -5},
-                                                 {"/network/channels", 1e300},
-                                                 {"/network/models", 1000000000},
-                                                 {"/network/parameters", -1},
-                                                 {"/network/body/inv_width", 100000000},
-                                                 {"/network/body/inv_width", "x"},
-                                                 {"/network/body/nonsense", 1},
-                                                 {"/network/options/architecture", "none"},
-                                                 {"/network/standardisation/scale", json::array({0, 1})},
-                                                 {"/network/standardisation/typical_n", 0},
-                                                 {"/link", "cube"},
-                                                 {"/models", json::array({"a"})},
-                                                 {"/model_prior", json::array({2, -1, 0})},
-                                                 {"/parameters/mask", json::array()},
-                                                 {"/n", "many"}}) {
+  for (const auto& [pointer, value] : std::vector<std::pair<std::string, json>>{
+           {"/network/channels", 0},
+           {"/network/channels", -5},
+           {"/network/channels", 1e300},
+           {"/network/models", 1000000000},
+           {"/network/parameters", -1},
+           {"/network/body/inv_width", 100000000},
+           {"/network/body/inv_width", "x"},
+           {"/network/body/nonsense", 1},
+           {"/network/options/architecture", "none"},
+           {"/network/options/head", "none"},
+           {"/network/options/head", "vae"},  // whose weights are not there
+           {"/network/head", {{"latents", 3}}},
+           {"/network/head", 5},
+           {"/network/standardisation/scale", json::array({0, 1})},
+           {"/network/standardisation/typical_n", 0},
+           {"/link", "cube"},
+           {"/models", json::array({"a"})},
+           {"/model_prior", json::array({2, -1, 0})},
+           {"/parameters/mask", json::array()},
+           {"/n", "many"}}) {
     EXPECT_NE(with(pointer, value), "accepted") << pointer << " " << value;
   }
 }

@@ -75,6 +75,7 @@ class Stack {
   bool empty() const { return layers_.empty(); }
   std::int64_t out() const { return layers_.back().out(); }
   std::int64_t size() const { return static_cast<std::int64_t>(layers_.size()); }
+  const Dense<T>& layer(std::int64_t i) const { return layers_[static_cast<std::size_t>(i)]; }
   void list(std::vector<const Dense<T>*>& all) const;
 
   // The outputs of all layers, in the workspace: what backward needs. With no layers the result is null and

@@ -198,4 +198,37 @@ double mmd(std::span<const double> z, std::span<const double> g, std::int64_t di
          mean_kernel(z, g, dim, scales, -2, d_z.data());
 }
 
+double mmd_from_normal(std::span<const double> z, std::int64_t dim, std::span<const double> scales,
+                       std::span<double> d_z) {
+  std::fill(d_z.begin(), d_z.end(), 0.0);
+  const auto rows = static_cast<std::int64_t>(z.size()) / dim;
+  const double half = 0.5 * static_cast<double>(dim);
+  const double per_pair = 2 / (static_cast<double>(rows) * static_cast<double>(rows - 1));
+  const double per_row = -2 / static_cast<double>(rows);
+  double result = 0;
+  for (const double s : scales) result += std::pow(s / (s + 2), half);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double* x = z.data() + i * dim;
+    double* d_x = d_z.data() + i * dim;
+    double square = 0;
+    for (std::int64_t c = 0; c < dim; ++c) square += x[c] * x[c];
+    for (const double s : scales) {
+      const double term = per_row * std::pow(s / (s + 1), half) * std::exp(-square / (2 * (s + 1)));
+      result += term;
+      for (std::int64_t c = 0; c < dim; ++c) d_x[c] -= term * x[c] / (s + 1);
+    }
+    for (std::int64_t j = 0; j < i; ++j) {
+      const double* y = z.data() + j * dim;
+      const auto [value, slope] = kernel(squared_distance(x, y, dim), scales);
+      result += per_pair * value;
+      for (std::int64_t c = 0; c < dim; ++c) {
+        const double d = per_pair * slope * 2 * (x[c] - y[c]);
+        d_x[c] += d;
+        d_z[static_cast<std::size_t>(j * dim + c)] -= d;
+      }
+    }
+  }
+  return result;
+}
+
 }  // namespace occam

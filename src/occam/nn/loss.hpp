@@ -50,4 +50,13 @@ double gaussian_kl(std::span<const double> mu, std::span<const double> log_var, 
 double mmd(std::span<const double> z, std::span<const double> g, std::int64_t dim,
            std::span<const double> scales, std::span<double> d_z);
 
+// The same between what rows of z (at least two) were drawn from and N(0, I), without bias: z in pairs of
+// different rows (U-statistic), and what concerns N(0, I) exactly (Rustamov, Closed-form expressions for
+// maximum mean discrepancy, arXiv:1901.03227):
+//   E k(z, g) = sum_s (s / (s + 1))^(dim / 2) exp(-|z|^2 / (2 (s + 1))),  E k(g, g') = sum_s (s / (s +
+//   2))^(dim / 2)
+// May be negative.
+double mmd_from_normal(std::span<const double> z, std::int64_t dim, std::span<const double> scales,
+                       std::span<double> d_z);
+
 }  // namespace occam

@@ -119,6 +119,34 @@ TEST(Loss, SoftmaxGaussianKlAndMmdEqualPyTorch) {
     const auto expected = ref.values("d_z");
     for (std::size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(d_z[i], expected[i], 1e-12);
   }
+  {
+    Reference<double> ref("mmd_from_normal");
+    const auto z = ref.values("z");
+    std::vector<double> d_z(z.size());
+    EXPECT_NEAR(mmd_from_normal(z, ref.shape("z")[1], ref.values("scales"), d_z), ref.number("loss"), 1e-12);
+    const auto expected = ref.values("d_z");
+    for (std::size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(d_z[i], expected[i], 1e-12);
+  }
+}
+
+TEST(Loss, DiscrepancyFromNormalIsUnbiased) {
+  // Blocks of four samples of N(0, I), as small as a bundle: the mean over many is zero. Five standard
+  // errors, false alarm 6e-7.
+  const std::vector<double> scales = {1, 2, 4, 8, 16};
+  Rng rng(3, Purpose::test, 0);
+  std::vector<double> z(4 * 5), d_z(z.size());
+  double sum = 0, squares = 0, shifted = 0;
+  constexpr int kBlocks = 4000;
+  for (int i = 0; i < kBlocks; ++i) {
+    for (double& value : z) value = rng.normal();
+    const double value = mmd_from_normal(z, 5, scales, d_z);
+    sum += value / kBlocks;
+    squares += value * value / kBlocks;
+    for (double& one : z) one += 1;
+    shifted += mmd_from_normal(z, 5, scales, d_z) / kBlocks;
+  }
+  EXPECT_NEAR(sum, 0, 5 * std::sqrt(squares / kBlocks));
+  EXPECT_GT(shifted, 0.5);
 }
 
 TEST(Loss, SpecialFunctionsAreAccurateFromOneTo1e8) {

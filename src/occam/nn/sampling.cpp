@@ -5,14 +5,17 @@
 namespace occam {
 
 template <class T>
-void dropout(double rate, Rng& rng, Matrix<T> x, Matrix<T> mask) {
+void dropout_mask(double rate, Rng& rng, Matrix<T> mask) {
   const T keep = static_cast<T>(1 / (1 - rate));
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    for (std::int64_t c = 0; c < x.columns; ++c) {
-      mask.row(r)[c] = rng.uniform() < rate ? T{0} : keep;
-      x.row(r)[c] *= mask.row(r)[c];
-    }
+  for (std::int64_t r = 0; r < mask.rows; ++r) {
+    for (std::int64_t c = 0; c < mask.columns; ++c) mask.row(r)[c] = rng.uniform() < rate ? T{0} : keep;
   }
+}
+
+template <class T>
+void dropout(double rate, Rng& rng, Matrix<T> x, Matrix<T> mask) {
+  dropout_mask(rate, rng, mask);
+  dropout_back<T>(mask, x);  // the same product
 }
 
 template <class T>
@@ -43,6 +46,7 @@ void gaussian_sample_back(Matrix<const T> log_var, Matrix<const T> eps, Matrix<c
 }
 
 #define OCCAM_INSTANTIATE(T)                                                                   \
+  template void dropout_mask(double, Rng&, Matrix<T>);                                         \
   template void dropout(double, Rng&, Matrix<T>, Matrix<T>);                                   \
   template void dropout_back(Matrix<const T>, Matrix<T>);                                      \
   template void gaussian_sample(Matrix<const T>, Matrix<const T>, Matrix<const T>, Matrix<T>); \

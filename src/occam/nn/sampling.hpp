@@ -7,8 +7,11 @@
 
 namespace occam {
 
-// Each element is kept with probability 1 - rate and then divided by it, else set to zero; `mask` gets the
-// factors.
+// Factors: 1 / (1 - rate) with probability 1 - rate, else zero.
+template <class T>
+void dropout_mask(double rate, Rng& rng, Matrix<T> mask);
+
+// x times a mask, which is kept in `mask`.
 template <class T>
 void dropout(double rate, Rng& rng, Matrix<T> x, Matrix<T> mask);
 

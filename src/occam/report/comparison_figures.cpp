@@ -28,7 +28,7 @@ json legend() {
 
 }  // namespace
 
-json probabilities_specification(const std::vector<std::string>& models, bool with_u) {
+json probabilities_specification(const std::vector<std::string>& models, bool with_u, bool has_u) {
   const bool coloured = static_cast<std::int64_t>(models.size()) <= kColours;
   json colour = axis(coloured ? "model" : "place", coloured ? "nominal" : "ordinal", nullptr);
   json domain = models;
@@ -43,15 +43,16 @@ json probabilities_specification(const std::vector<std::string>& models, bool wi
   json x = axis("p", "quantitative", title);
   x["stack"] = "zero";
   x["scale"] = {{"domain", {0, 1}}};
+  json tooltip = {axis("dataset", "nominal", "data set"), axis("model", "nominal", "model"),
+                  axis("p", "quantitative", "p")};
+  if (has_u) tooltip.push_back(axis("u", "quantitative", "u"));
   json layers = json::array();
   layers.push_back({{"mark", {{"type", "bar"}, {"tooltip", true}, {"cornerRadius", 1}}},
                     {"encoding",
                      {{"x", x},
                       {"color", colour},
                       {"order", {{"field", "position"}, {"type", "quantitative"}}},
-                      {"tooltip",
-                       {axis("dataset", "nominal", "data set"), axis("model", "nominal", "model"),
-                        axis("p", "quantitative", "p"), axis("u", "quantitative", "u")}}}}});
+                      {"tooltip", tooltip}}}});
   if (!coloured) {
     layers.push_back({{"transform", {{{"filter", "datum.position == 0 && datum.p > 0.15"}}}},
                       {"mark", {{"type", "text"}, {"align", "left"}, {"dx", 5}, {"style", "on-bar"}}},

@@ -23,8 +23,9 @@ inline constexpr std::array<const char*, 5> kStrengths = {"against", "bare menti
                                                           "very strong"};
 inline constexpr std::array<double, 4> kStrengthLimits = {0, 1, 3, 5};
 
-// Stacked bars by data set, over dataset, model, place, position, p, u.
-nlohmann::json probabilities_specification(const std::vector<std::string>& models, bool with_u);
+// Stacked bars by data set, over dataset, model, place, position, p and, where the network has it, u;
+// `with_u` draws it.
+nlohmann::json probabilities_specification(const std::vector<std::string>& models, bool with_u, bool has_u);
 
 // Bars by model, over model, mean_p, prior, best.
 nlohmann::json models_specification();

@@ -97,7 +97,8 @@ void ComparisonReport::add(const ModelPosterior& answers, const AnswerExtras& ex
       log_alpha[static_cast<std::size_t>(j)] = answers.log_alpha(b, j);
     }
     // The row is added even where it will not be kept: all that is counted is derived from it.
-    kept_.add(answers.id(b), answers.n(b), log_alpha, answers.flag(b), answers.members(b));
+    kept_.add(answers.id(b), answers.n(b), log_alpha, answers.flag(b), answers.members(b),
+              answers.sample_spread(b));
     const std::int64_t row = kept_.size() - 1;
     const Answer derived = answer(row);
     const auto best = static_cast<std::size_t>(derived.order[0]);
@@ -142,6 +143,7 @@ std::vector<std::int64_t> ComparisonReport::models_by_mean() const {
 
 // With lambda 0 the loss does not depend on the sum of alpha, so training leaves it where it happens to be.
 bool ComparisonReport::u_is_identified() const {
+  if (!kept_.has_concentrations()) return false;
   const json options = file_.record.value("options", json::object());
   return options.contains("lambda") && options["lambda"].is_number() && options["lambda"].get<double>() > 0;
 }
@@ -188,9 +190,13 @@ Table ComparisonReport::answers_table() const {
                          [&of, &p_of, place](std::int64_t b) { return p_of(b, of(b).order[place]); }});
     }
   }
-  if (file_.members.size() > 1) {
+  const bool ensemble = file_.members.size() > 1;
+  if (ensemble || file_.config.head_kind().samples) {
     columns.push_back({"spread",
-                       {"+-", "how much the networks of the ensemble differ about the best model", true},
+                       {"+-",
+                        ensemble ? "how much the networks of the ensemble differ about the best model"
+                                 : "how much the samples of the network differ about the best model",
+                        true},
                        [&](std::int64_t b) { return kept_.spread(b, of(b).order[0]); }});
   }
   if (!scope_.empty()) {
@@ -205,10 +211,12 @@ Table ComparisonReport::answers_table() const {
       {"strength",
        {"Strength", "the Bayes factor in words (Kass and Raftery 1995)", false},
        [&](std::int64_t b) -> Cell { return of(b).has_runner_up ? bayes_factor_words(of(b).log_bf) : ""; }});
-  columns.push_back(
-      {"u",
-       {"u", u_is_identified() ? "a function of p; see below" : "not identified; see below", false},
-       [&](std::int64_t b) { return kept_.uncertainty(b); }});
+  if (kept_.has_concentrations()) {
+    columns.push_back(
+        {"u",
+         {"u", u_is_identified() ? "a function of p; see below" : "not identified; see below", false},
+         [&](std::int64_t b) { return kept_.uncertainty(b); }});
+  }
   columns.push_back({"flag", {"Flag", "why the answer should not be trusted", false}, [&](std::int64_t b) {
                        return kept_.flag(b);
                      }});
@@ -224,7 +232,8 @@ Table ComparisonReport::probabilities_table() const {
   Table table;
   table.name = "probabilities";
   table.title = "Posterior probabilities behind the figure";
-  table.columns = {"dataset", "model", "place", "position", "p", "u"};
+  table.columns = {"dataset", "model", "place", "position", "p"};
+  if (kept_.has_concentrations()) table.columns.push_back("u");
   table.note = some_rows(std::min(kBars, kept_.size()), count_, "the table of answers has more.");
   const auto ids = unique_ids();
   const auto J = static_cast<std::size_t>(kept_.J());
@@ -232,7 +241,8 @@ Table ComparisonReport::probabilities_table() const {
     const Answer derived = answer(b);
     const std::string& id = ids[static_cast<std::size_t>(b)];
     const auto add = [&](const std::string& model, const std::string& place, std::size_t position, double p) {
-      table.rows.push_back({id, model, place, static_cast<std::int64_t>(position), p, kept_.uncertainty(b)});
+      table.rows.push_back({id, model, place, static_cast<std::int64_t>(position), p});
+      if (kept_.has_concentrations()) table.rows.back().emplace_back(kept_.uncertainty(b));
     };
     double rest = 1;
     for (std::size_t at = 0; at < std::min<std::size_t>(J, J <= kColours ? J : kPlaces); ++at) {
@@ -282,7 +292,8 @@ Finding ComparisonReport::answers() const {
        fmt::format(
            "Stacked bars of the posterior model probabilities of {}; the table of answers holds the numbers.",
            data_sets(std::min(kBars, kept_.size()))),
-       "probabilities", probabilities_specification(kept_.model_names(), u_is_identified())});
+       "probabilities",
+       probabilities_specification(kept_.model_names(), u_is_identified(), kept_.has_concentrations())});
   return finding;
 }
 
@@ -443,7 +454,28 @@ Finding ComparisonReport::scope() const {
   return finding;
 }
 
+Finding ComparisonReport::no_concentrations() const {
+  Finding finding;
+  finding.name = "uncertainty";
+  finding.title = "Why there is no u";
+  finding.text = fmt::format(
+      "This network has the head `{}`: it gives probabilities, but no concentrations alpha, and so no u. "
+      "Probabilities and Bayes factors mean what they mean for any other network.",
+      file_.config.options.head);
+  if (file_.config.head_kind().samples && file_.members.size() == 1) {
+    finding.text +=
+        " Each probability is the mean over samples of the network, and the column +- their standard "
+        "deviation "
+        "under the model prior of the training: how far this network is unsure of its own answer, not "
+        "whether "
+        "any model fits.";
+  }
+  finding.judgements = {{Severity::note, "alpha and u are not defined for this network.", ""}};
+  return finding;
+}
+
 Finding ComparisonReport::uncertainty() const {
+  if (!kept_.has_concentrations()) return no_concentrations();
   Finding finding;
   finding.name = "uncertainty";
   finding.title = "What u says, and what it does not";
@@ -537,7 +569,11 @@ Report ComparisonReport::report(std::vector<std::pair<std::string, std::string>>
                   record.value("steps", 0), record.value("seed", 0), record.value("validation_loss", NAN),
                   file_.smallest_n, file_.largest_n, record.value("program", "an unknown program")));
   const json options = record.value("options", json::object());
-  if (options.contains("lambda")) add("lambda", options["lambda"].dump());
+  if (!kept_.has_concentrations()) {
+    add("head", file_.config.options.head);
+  } else if (options.contains("lambda")) {
+    add("lambda", options["lambda"].dump());
+  }
   add("program", fmt::format("occam {}", kVersion));
   return report;
 }

@@ -1,5 +1,6 @@
 // The report of `occam compare`: answers for observed data sets as a Report, with Bayes factors in words
-// (Kass and Raftery 1995), what the answers say together, and what u can and cannot tell for this network.
+// (Kass and Raftery 1995), what the answers say together, and what u can and cannot tell for this network,
+// or that it has none.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,7 @@ class ComparisonReport {
   Finding models() const;
   Finding bayes_factors() const;
   Finding uncertainty() const;
+  Finding no_concentrations() const;
   Finding scope() const;
   Table answers_table() const;
   Table probabilities_table() const;

@@ -156,5 +156,26 @@ TEST(ComparisonReport, AnotherModelPriorIsSaid) {
   report_html(report);
 }
 
+TEST(ComparisonReport, SaysWhyARivalHeadHasNoU) {
+  NetworkFile file = network_with(3, 0);
+  file.config.options.head = "mc-dropout";
+  file.members.resize(1);
+  ModelPosterior answers(file.model_names, file.model_prior, false);
+  const std::vector<double> log_p = {std::log(0.96), std::log(0.03), std::log(0.01)};
+  answers.add("s", 10, log_p, "", {}, std::vector<double>{0.02, 0.02, 0.01});
+  ComparisonReport collected(file, {file.model_names, file.model_prior, false});
+  collected.add(answers, judged(answers));
+  const Report report = collected.report({});
+  const Finding& finding = finding_named(report, "uncertainty");
+  EXPECT_NE(finding.text.find("the head `mc-dropout`"), std::string::npos) << finding.text;
+  EXPECT_NE(finding.text.find("mean over samples"), std::string::npos) << finding.text;
+  EXPECT_TRUE(finding.metrics.empty());
+  EXPECT_TRUE(finding.figures.empty());
+  const Table& table = finding_named(report, "answers").tables[0];
+  EXPECT_EQ(std::count(table.columns.begin(), table.columns.end(), "u"), 0);
+  EXPECT_EQ(std::get<double>(cell_of(table, 0, "spread")), 0.02);
+  EXPECT_NEAR(std::get<double>(cell_of(table, 0, "p_m0")), 0.96, 1e-12);
+}
+
 }  // namespace
 }  // namespace occam

@@ -79,8 +79,10 @@ class SizeExperiment final : public Experiment {
     options.bins = bins_;
     PredictRequest request{laboratory.seed(), data_sets_, {}};
     if (n > 0) request.n = static_cast<std::int64_t>(n);
-    Checker checker(prediction_layout(*network.comparator, network.problem), options, laboratory.seed());
     // Without the scope reference: how often it raises an alarm is not asked here, and it takes time.
+    PredictionLayout layout = prediction_layout(*network.comparator, network.problem);
+    layout.has_scope = false;
+    Checker checker(layout, options, laboratory.seed());
     predict(
         {*network.comparator}, network.problem, request, laboratory.pool(),
         [&](const Predictions& block) { checker.add(block, laboratory.pool()); }, laboratory.counter());

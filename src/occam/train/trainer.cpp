@@ -30,6 +30,8 @@ constexpr std::int64_t kReplayRing = 16;
 constexpr double kChanceMargin = 0.01;
 // Parameter targets beyond so many standard deviations (heavy-tailed priors) are cut off.
 constexpr double kLargestTarget = 5;
+// Samples of a head that draws any, in a validation: enough to judge a run by.
+constexpr std::int64_t kValidationSamples = 100;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -83,13 +85,14 @@ struct Trainer::State {
   double seconds() const { return seconds_before + seconds_since(start); }
 };
 
-// The evidential loss, plus that of the auxiliary head.
+// The loss of the head, plus that of the parameter estimates.
 class Trainer::Loss final : public BundleLoss<float> {
  public:
   Loss(const Trainer& trainer, const Batch& batch, double lambda, double parameter_weight,
        std::vector<double>& losses)
       : t_(trainer),
         batch_(batch),
+        evidential_(trainer.s_->config.head_kind().concentrations),
         link_(link_of(trainer.options_)),
         lambda_(lambda),
         parameter_weight_(parameter_weight),
@@ -105,9 +108,14 @@ class Trainer::Loss final : public BundleLoss<float> {
     for (std::int64_t b = 0; b < tape.models.rows; ++b) {
       const std::int64_t truth = batch_.models()[static_cast<std::size_t>(first + b)];
       std::copy_n(tape.models.row(b), J, f.begin());
-      const EvidentialTerms terms = evidential_loss(link_, lambda_, f, truth, d, scratch);
+      double& loss = losses_[static_cast<std::size_t>(first + b)];
+      if (evidential_) {
+        const EvidentialTerms terms = evidential_loss(link_, lambda_, f, truth, d, scratch);
+        loss = terms.log_loss + lambda_ * terms.kl;
+      } else {
+        loss = softmax_loss(f, truth, d) + (tape.penalty != nullptr ? tape.penalty[b] : 0);
+      }
       std::copy(d.begin(), d.end(), d_models.row(b));
-      losses_[static_cast<std::size_t>(first + b)] = terms.log_loss + lambda_ * terms.kl;
       if (d_parameters.data != nullptr)
         parameters(first + b, truth, tape.parameters.row(b), d_parameters.row(b));
     }
@@ -130,6 +138,7 @@ class Trainer::Loss final : public BundleLoss<float> {
 
   const Trainer& t_;
   const Batch& batch_;
+  bool evidential_;
   Link link_;
   double lambda_, parameter_weight_;
   std::vector<double>& losses_;
@@ -179,27 +188,47 @@ void Trainer::open_sources() {
                                              options_.batch);
 }
 
+NetworkConfig network_for(const Problem& problem, const json& options) {
+  NetworkConfig config;
+  config.options.architecture = problem.ordered() ? "sequence" : "set";
+  config.set_options(problem.network(), problem.name());
+  config.set_options(options, "network");
+  return config;
+}
+
 void Trainer::build_network(const json& network_options) {
   NetworkConfig& config = s_->config;
   if (run_.start) {
     check_warm_start(*run_.start, problem_);
     config = run_.start->config;
   } else {
-    config.options.architecture = problem_.ordered() ? "sequence" : "set";
-    config.set_options(problem_.network(), problem_.name());
-    config.set_options(network_options, "network");
+    config = network_for(problem_, network_options);
     config.channels = problem_.D();
     config.standardisation = learn_standardisation(view(s_->sample));
   }
+  check_head_options();
   config.models = problem_.J();
   config.parameters = options_.parameter_weight > 0 ? problem_.P() : 0;
   learn_parameter_scales(s_->sample);
   s_->network = std::make_unique<Network<float>>(config);
+  if (s_->network->fewest_sets() > 1 && options_.batch < 2) {
+    throw Error(ErrorKind::usage,
+                "the head {} compares the data sets of a batch with each other: --batch at least 2",
+                config.options.head);
+  }
   s_->gradient = std::make_unique<BatchGradient<float>>(*s_->network, pool_);
   s_->ring.resize(options_.replay > 1 ? kReplayRing : 2);
   s_->ring_number.assign(s_->ring.size(), -1);
   s_->losses.resize(static_cast<std::size_t>(options_.batch));
   s_->at.failed.assign(static_cast<std::size_t>(problem_.J()), 0);
+}
+
+void Trainer::check_head_options() const {
+  const NetworkConfig& config = s_->config;
+  if (config.head_kind().concentrations) return;
+  if (options_.lambda == 0 && link_of(options_) == Link::exp) return;
+  throw Error(ErrorKind::usage, "link and lambda belong to the head {}; the head {} has neither",
+              kDefaultHead, config.options.head);
 }
 
 void Trainer::learn_parameter_scales(const Batch& sample) {
@@ -275,7 +304,9 @@ void Trainer::step(std::int64_t step) {
     side = {s_->source->task_count(), [&](std::int64_t task) { s_->source->run_task(task); }};
   }
   Loss loss(*this, batch, options_.lambda * ramp, options_.parameter_weight * fade, s_->losses);
-  s_->gradient->run(s_->at.weights.data(), view(batch), loss, 1.0 / static_cast<double>(batch.size()), side);
+  const PassNoise noise{member_seed(run_), static_cast<std::uint64_t>(step * options_.batch)};
+  s_->gradient->run(s_->at.weights.data(), view(batch), loss, 1.0 / static_cast<double>(batch.size()), side,
+                    &noise);
   if (ahead) {
     s_->source->finish();
     s_->ring_number[slot] = next;
@@ -305,17 +336,21 @@ double Trainer::validate() {
   const Batch& data = s_->validation;
   std::vector<double> losses(static_cast<std::size_t>(data.size()));
   const Link link = link_of(options_);
-  s_->gradient->forward(s_->at.average.data(), view(data),
-                        [&](std::int64_t first, const Network<float>::Tape& tape) {
-                          std::vector<double> f(static_cast<std::size_t>(tape.models.columns)), d(f.size()),
-                              scratch(3 * f.size());
-                          for (std::int64_t b = 0; b < tape.models.rows; ++b) {
-                            std::copy_n(tape.models.row(b), f.size(), f.begin());
-                            const std::int64_t truth = data.models()[static_cast<std::size_t>(first + b)];
-                            losses[static_cast<std::size_t>(first + b)] =
-                                evidential_loss(link, 0, f, truth, d, scratch).log_loss;
-                          }
-                        });
+  s_->gradient->answer(s_->at.average.data(), view(data), kValidationSamples,
+                       [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
+                         std::vector<double> f(static_cast<std::size_t>(tape.models.columns)), d(f.size()),
+                             scratch(3 * f.size());
+                         for (std::int64_t b = 0; b < tape.models.rows; ++b) {
+                           const std::int64_t truth = data.models()[static_cast<std::size_t>(first + b)];
+                           double& loss = losses[static_cast<std::size_t>(first + b)];
+                           if (answer.log_p.data != nullptr) {
+                             loss = -answer.log_p.row(b)[truth];
+                             continue;
+                           }
+                           std::copy_n(tape.models.row(b), f.size(), f.begin());
+                           loss = evidential_loss(link, 0, f, truth, d, scratch).log_loss;
+                         }
+                       });
   return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 

@@ -43,6 +43,10 @@ struct TrainRun {
   std::function<void(const TrainEvent&)> log;   // at every validation
 };
 
+// The network that the problem's options and then these describe, as far as they go: what is learned from
+// simulations is not in it yet.
+NetworkConfig network_for(const Problem& problem, const nlohmann::json& options);
+
 // The log-loss of answering with the model prior.
 double chance_loss(const Problem& problem);
 
@@ -66,6 +70,7 @@ class Trainer {
   class Loss;
 
   void build_network(const nlohmann::json& network_options);
+  void check_head_options() const;
   void open_sources();
   Batch simulate(Purpose purpose, std::int64_t count);
   void learn_parameter_scales(const Batch& sample);

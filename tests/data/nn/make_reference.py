@@ -234,12 +234,67 @@ def sequence_networks():
         save_network(f"sequence_{case}", network, torch.tensor([9, 12, 7]), **LOG_N)
 
 
+# ---- heads ------------------------------------------------------------------------------------------------
+
+# What the streams (seed 1, purpose dropout, items 0 to 2) of the engine draw first; the test compares.
+HEAD_EPS = [[-1.0922555084482755, 0.2513648506581897], [-1.1834201019966231, 0.1551552608920711],
+            [1.1084361957653368, -0.043764395585753721]]
+SCALES = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def mmd_from_normal(z):
+    """Unbiased: pairs of different rows, and expectations over N(0, I) for the rest."""
+    count, dim = z.shape
+    pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
+    squared = torch.stack([((z[i] - z[j]) ** 2).sum() for i, j in pairs])
+    total = 0
+    for s in SCALES:
+        total = total + torch.exp(-squared / (2 * s)).mean() + (s / (s + 2)) ** (dim / 2)
+        total = total - 2 * (s / (s + 1)) ** (dim / 2) * torch.exp(-(z**2).sum(1) / (2 * (s + 1))).mean()
+    return total
+
+
+def mmd_normal():
+    save_loss("mmd_from_normal", lambda z: (mmd_from_normal(z), {}), {"z": 0.7 * normal(12, 5) + 0.4},
+              scales=torch.tensor(SCALES))
+
+
+def variational_heads():
+    n, weight = torch.tensor([4, 1, 6]), 0.7
+    for case in ("vae", "mmd_vae"):
+        network = tn.SetNetwork(2, (6, 2), (5, 2), (7, 2), 3, "mean", summary=4, log_n=True, **LOG_N)
+        network.add_stack("encoder", 4, 8, 2)
+        network.latent = nn.Linear(8, 4)
+        network.head = nn.Linear(2, 3)
+        for name, p in network.named_parameters():
+            if p.dim() == 1:
+                nn.init.normal_(p, std=0.2)
+        network.input_mean.copy_(0.3 * normal(2))
+        network.input_scale.copy_(0.5 + torch.rand(2))
+        x = normal(int(n.sum()), 2).float().double()
+        eps = torch.tensor(HEAD_EPS)
+        summary = network.summarise(network.pooled(x, n))
+        mu, log_var = network.latent(network.run_stack("encoder", summary)).split(2, 1)
+        z = mu + (log_var / 2).exp() * eps
+        if case == "vae":
+            penalty = weight * 0.5 * (log_var.exp() + mu**2 - 1 - log_var).sum(1)
+        else:
+            penalty = (weight * mmd_from_normal(z)).expand(3)
+        y = network.head(z)
+        dy = normal(*y.shape)
+        ((y * dy).sum() + penalty.sum()).backward()
+        save(f"head_{case}", x=x, n=n, input_mean=network.input_mean, input_scale=network.input_scale, **LOG_N,
+             weight=weight, eps=eps, **tn.engine_arrays(network), summary=summary, z=z, y=y,
+             y_mean=network.head(mu), penalty=penalty, dy=dy,
+             **{f"d_{name}": g for name, g in tn.engine_arrays(network, gradients=True).items()})
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     mpmath.mp.dps = 50
     for seed, group in enumerate([dense, pools, lstm, convs, gaussian, mmd, log_softmax, dirichlet, special, adam,
-                                  set_networks, sequence_networks]):
+                                  set_networks, sequence_networks, mmd_normal, variational_heads]):
         torch.manual_seed(seed)
         group()
 
