@@ -44,7 +44,7 @@ class AbcRun {
       }
       std::optional<Proposal> proposal;
       if (t > 0) {
-        proposal.emplace(problem_, result_.particles, o_.stay);
+        proposal.emplace(problem_, result_.particles, o_.stay, o_.kernel_width);
         size = population_size(t, &*proposal);
       }
       if (!fill(t, epsilon, size, proposal ? &*proposal : nullptr)) break;

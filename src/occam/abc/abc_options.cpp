@@ -49,6 +49,12 @@ Fields fields(AbcOptions& o) {
       field("stay", o.stay, "probability that a candidate keeps the model of the particle it comes from")
           .above(0)
           .at_most(1),
+      field(
+          "kernel_width", o.kernel_width,
+          "how far parameters are moved, as a multiple of Silverman's rule; more than 1 costs acceptance and "
+          "makes weights more even")
+          .above(0)
+          .at_most(100),
       field("stop_at_one_model", o.stop_at_one_model, "stop when only one model is left in a population"),
   };
 }

@@ -31,6 +31,7 @@ struct AbcOptions {
   double min_acceptance = 0.001;
   std::int64_t max_simulations = 0;  // 0: no limit
   double stay = 0.7;
+  double kernel_width = 1;
   bool stop_at_one_model = false;
 };
 Fields fields(AbcOptions& options);

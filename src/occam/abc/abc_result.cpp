@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kModelsShown = 6;
+constexpr double kFewParticles = 50;  // probabilities are then uncertain by 0.07 or more
 
 std::size_t best_of(const std::vector<double>& p) {
   return static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
@@ -57,7 +58,15 @@ std::string answer_in_words(const AbcResult& result, const AbcRecord& record) {
   } else {
     text += "; no particle of another model is left";
   }
-  return text + fmt::format(". After {} simulations: {}.\n", result.simulations, result.stopped);
+  text += fmt::format(". After {} simulations: {}.\n", result.simulations, result.stopped);
+  const double ess = result.populations.back().ess;
+  if (ess < kFewParticles) {
+    text += fmt::format(
+        "These particles are worth only {:.0f}: take more (--population-size), or a wider kernel "
+        "(--kernel-width).\n",
+        ess);
+  }
+  return text;
 }
 
 std::vector<std::string> parameter_columns(const Problem& problem) {

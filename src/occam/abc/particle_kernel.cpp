@@ -11,8 +11,11 @@
 namespace occam {
 
 ParticleKernel::ParticleKernel(std::span<const Prior> priors, std::vector<double> theta,
-                               std::vector<double> weights)
-    : priors_(priors.begin(), priors.end()), theta_(std::move(theta)), weights_(std::move(weights)) {
+                               std::vector<double> weights, double width)
+    : width_(width),
+      priors_(priors.begin(), priors.end()),
+      theta_(std::move(theta)),
+      weights_(std::move(weights)) {
   double sum = 0;
   for (const double w : weights_) sum += w;
   if (!(sum > 0)) throw Error(ErrorKind::internal, "the particles of a model have no weight");
@@ -78,18 +81,21 @@ bool ParticleKernel::factorise(std::vector<double> matrix) {
   return true;
 }
 
+double ParticleKernel::bandwidth() const {
+  const auto d = static_cast<double>(continuous_.size());
+  return width_ * std::pow(4.0 / (effective_size(weights_) * (d + 2)), 1.0 / (d + 4));
+}
+
 void ParticleKernel::fit() {
   const std::size_t d = continuous_.size();
   if (d > 0) {
     const bool enough = weights_.size() >= d + 2;
-    const double dimension = static_cast<double>(d);
-    const double bandwidth =
-        std::pow(4.0 / (effective_size(weights_) * (dimension + 2)), 1.0 / (dimension + 4));
+    const double bw = bandwidth();
     std::vector<double> matrix = enough ? covariance() : std::vector<double>(d * d, 0.0);
-    for (double& value : matrix) value *= bandwidth * bandwidth;
+    for (double& value : matrix) value *= bw * bw;
     if (!enough || !factorise(matrix)) {
       for (std::size_t a = 0; a < d; ++a) {
-        const double prior = bandwidth * priors_[continuous_[a]].sd();
+        const double prior = bw * priors_[continuous_[a]].sd();
         for (std::size_t b = 0; b < d; ++b) {
           if (b != a) matrix[a * d + b] = 0;
         }

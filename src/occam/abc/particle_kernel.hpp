@@ -20,12 +20,15 @@ class ParticleKernel {
  public:
   static constexpr double kStayDiscrete = 0.7;
 
-  // Parameters theta (K, P) with priors (P), weights (K), which need not sum to one. K >= 1.
-  ParticleKernel(std::span<const Prior> priors, std::vector<double> theta, std::vector<double> weights);
+  // Parameters theta (K, P) with priors (P), weights (K), which need not sum to one. K >= 1. `width`
+  // multiplies bw.
+  ParticleKernel(std::span<const Prior> priors, std::vector<double> theta, std::vector<double> weights,
+                 double width = 1);
 
   std::int64_t K() const { return static_cast<std::int64_t>(weights_.size()); }
   std::int64_t P() const { return static_cast<std::int64_t>(priors_.size()); }
   // Whether any parameter is free.
+  double width() const { return width_; }
   bool is_free() const { return !continuous_.empty() || !discrete_.empty(); }
   std::span<const Prior> priors() const { return priors_; }     // (P)
   std::span<const double> theta() const { return theta_; }      // (K, P)
@@ -43,10 +46,12 @@ class ParticleKernel {
     std::int64_t low, high;
   };
   void fit();
+  double bandwidth() const;
   bool factorise(std::vector<double> covariance);
   std::vector<double> covariance() const;
   void whiten(const double* theta, double* out) const;
 
+  double width_;
   std::vector<Prior> priors_;
   std::vector<double> theta_;       // (K, P)
   std::vector<double> weights_;     // (K)

@@ -56,7 +56,7 @@ std::vector<double> bootstrap(const ParticleKernel& kernel, const TestPoints& po
   for (std::int64_t i = 0; i < count; ++i)
     kernel.sample(rng, std::span(theta).subspan(static_cast<std::size_t>(i) * P, P));
   const ParticleKernel again(kernel.priors(), std::move(theta),
-                             std::vector<double>(static_cast<std::size_t>(count), 1.0));
+                             std::vector<double>(static_cast<std::size_t>(count), 1.0), kernel.width());
   std::vector<double> density(points.weights.size());
   again.densities(points.theta, density);
   return density;

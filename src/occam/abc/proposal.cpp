@@ -21,7 +21,7 @@ std::vector<double> Particles::model_probabilities(std::int64_t J) const {
   return p;
 }
 
-Proposal::Proposal(const Problem& problem, const Particles& particles, double stay)
+Proposal::Proposal(const Problem& problem, const Particles& particles, double stay, double kernel_width)
     : problem_(problem), stay_(stay), p_(particles.model_probabilities(problem.J())) {
   const std::size_t J = p_.size();
   const double leave = (1 - stay_) / static_cast<double>(J - 1);
@@ -41,7 +41,8 @@ Proposal::Proposal(const Problem& problem, const Particles& particles, double st
   kernels_.resize(J);
   for (std::size_t j = 0; j < J; ++j) {
     if (p_[j] > 0)
-      kernels_[j].emplace(problem.models()[j].priors(), std::move(theta[j]), std::move(weights[j]));
+      kernels_[j].emplace(problem.models()[j].priors(), std::move(theta[j]), std::move(weights[j]),
+                          kernel_width);
   }
 }
 

@@ -34,8 +34,8 @@ struct Particles {
 
 class Proposal {
  public:
-  // `stay` is the probability of a move that keeps the model.
-  Proposal(const Problem& problem, const Particles& particles, double stay);
+  // `stay` is the probability of a move that keeps the model; `kernel_width` is that of ParticleKernel.
+  Proposal(const Problem& problem, const Particles& particles, double stay, double kernel_width = 1);
 
   const std::vector<double>& model_probabilities() const { return p_; }                   // (J)
   const std::vector<std::optional<ParticleKernel>>& kernels() const { return kernels_; }  // (J)

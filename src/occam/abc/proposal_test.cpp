@@ -209,6 +209,11 @@ TEST(AbcKernel, FewParticlesFallBackToThePriorsWidth) {
     spread += (theta[0] - 1) * (theta[0] - 1) / 200;
   }
   EXPECT_GT(spread, 0.5);
+  // Twice the width, a quarter of the height in two dimensions.
+  const ParticleKernel wide(priors, {1, 6}, {1}, 2);
+  double at_wide = 0;
+  wide.densities(std::vector<double>{1, 6}, {&at_wide, 1});
+  EXPECT_NEAR(at_wide, at_centre / 4, 1e-12);
   // Nothing free: the density of what cannot be otherwise is 1.
   const ParticleKernel fixed(std::vector<Prior>{Prior::fixed(3)}, {3, 3}, {1, 1});
   double certain = 0;
