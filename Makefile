@@ -60,12 +60,14 @@ bench: ## measure speed: build and run the benchmarks
 	@for program in build/bench/bench/*_bench; do echo "== $$program"; $$program; done
 
 .PHONY: peers
-peers: ## measure speed beside PyTorch, JAX and Python simulators, in one run (installs them into bench/.venv)
+peers: ## measure speed beside PyTorch, JAX, pyABC and Python simulators, in one run (installs them into bench/.venv)
 	@scripts/setup.sh bench
 	@bench/peers/setup.sh
 	$(call build,bench,engine_bench decision_bench neuron_bench simulate_bench)
+	$(call build,release,occam)
 	@bench/.venv/bin/python bench/simulators.py
 	@bench/.venv/bin/python bench/side_by_side.py
+	@bench/.venv/bin/python bench/abc_peer.py
 
 .PHONY: studies
 studies: program ## run the published studies (SCALE=quick or full, STUDY=...) and keep their figures in studies/

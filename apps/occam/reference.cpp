@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "occam/abc/summary.hpp"
 #include "occam/core/registry.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/simulate/call_text.hpp"
@@ -80,6 +81,16 @@ std::string networks_part() {
   return text;
 }
 
+std::string summaries_part() {
+  std::string text;
+  for (const std::string& name : summaries().names()) {
+    const SummaryKind& kind = summaries().at(name);
+    text += fmt::format("{}### {}\n\nStatistics: {}.\n", text.empty() ? "" : "\n", name, kind.help);
+    if (const std::string options = kind.markdown(); !options.empty()) text += "\n" + options;
+  }
+  return text;
+}
+
 }  // namespace
 
 void register_reference(Verbs& verbs) {
@@ -89,9 +100,10 @@ void register_reference(Verbs& verbs) {
   parts.add("priors", priors_part);
   parts.add("families", families_part);
   parts.add("networks", networks_part);
+  parts.add("summaries", summaries_part);
   verbs.add("reference", "Write tables for the docs as Markdown")
       .hidden()
-      .argument("PART", *part, "verbs, priors, families or networks")
+      .argument("PART", *part, "verbs, priors, families, networks or summaries")
       .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment bench/.venv with the benchmarks' peers (PyTorch, JAX, ssm-simulators); run again to bring it up to date.
+# Makes the virtual environment bench/.venv with the benchmarks' peers (PyTorch, JAX, ssm-simulators, pyABC); run again to bring it up to date.
 # On Debian and Ubuntu `python3 -m venv` needs the package python3-venv (installed here when run as root).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

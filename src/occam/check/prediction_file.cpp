@@ -190,10 +190,10 @@ class ArrayReader final : public PredictionReader {
     const NdArray meta = file.read("meta");
     const auto bytes = meta.view<std::uint8_t>();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const nlohmann::json json = parse_json(text, path_ + ": meta", ErrorKind::bad_data);
+    const nlohmann::json told = parse_json(text, path_ + ": meta", ErrorKind::bad_data);
     try {
-      if (json.contains("models")) layout_.model_names = json["models"].get<std::vector<std::string>>();
-      if (json.contains("model_prior")) layout_.model_prior = json["model_prior"].get<std::vector<double>>();
+      if (told.contains("models")) layout_.model_names = told["models"].get<std::vector<std::string>>();
+      if (told.contains("model_prior")) layout_.model_prior = told["model_prior"].get<std::vector<double>>();
     } catch (const nlohmann::json::exception&) {
       throw Error(ErrorKind::bad_data, "{}: meta: models must be a list of names, model_prior one of numbers",
                   path_);

@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   disturb = 10,     // disturbances of simulated data
   replicate = 11,   // what could have been: bootstrap samples, true models drawn from predictions
   scope = 12,       // data sets that show what the models can produce
+  abc = 13,         // candidates of ABC, and its draws from the prior
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

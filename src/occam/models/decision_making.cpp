@@ -262,6 +262,12 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
       nlohmann::json{{"inv_width", 96}, {"equiv_width", 64}, {"post_width", 128}, {"summary", 32}});
   spec.train = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"iterations", 20000}, {"batch", 128}, {"learning_rate", 2e-3}});
+  // A simulation takes a tenth of a millisecond or more.
+  spec.abc = std::make_shared<const nlohmann::json>(nlohmann::json{{"summary", "sketch"},
+                                                                   {"populations", 8},
+                                                                   {"population_size", 1000},
+                                                                   {"min_acceptance", 0.01},
+                                                                   {"kernel_width", 2}});
   Model::NamedPriors priors;
   const auto add = [&](const char* name) { spec.models.emplace_back(name, family, priors); };
   add("M1");

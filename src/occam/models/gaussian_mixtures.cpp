@@ -302,6 +302,9 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
       nlohmann::json{{"inv_width", 64}, {"equiv_width", 64}, {"post_width", 128}, {"summary", 64}});
   spec.train = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"iterations", 30000}, {"learning_rate", 2e-3}, {"parameter_weight", 0}});
+  // Many models need many particles; a candidate should often try another model.
+  spec.abc = std::make_shared<const nlohmann::json>(
+      nlohmann::json{{"summary", "quantiles count=9"}, {"population_size", 4000}, {"stay", 0.5}});
   for (int ix = 0; ix < kSide; ++ix) {
     for (int iy = 0; iy < kSide; ++iy) {
       spec.models.emplace_back(fmt::format("x{:02}_y{:02}", ix + 1, iy + 1), family,

@@ -499,6 +499,15 @@ ProblemSpec jump_process(bool event_past_limit) {
                                                                        {"post_layers", 2}});
   spec.train = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"batch", 64}, {"iterations", 10000}, {"learning_rate", 2e-3}});
+  // As published: one species at 20 times, mean absolute difference, minimum epsilon .7, 15 populations.
+  spec.abc = std::make_shared<const nlohmann::json>(
+      nlohmann::json{{"summary", "time-grid points=20 columns=y end=0.1"},
+                     {"distance", "mean-absolute"},
+                     {"scale", false},
+                     {"min_epsilon", 0.7},
+                     {"populations", 15},
+                     {"population_size", 500},
+                     {"adaptive", true}});
   spec.models = {Model("autocatalysis", family("theta: z + y -> 2 y")),
                  Model("conversion", family("theta: z -> y"))};
   return spec;

@@ -159,6 +159,8 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
                                                                        {"post_layers", 2}});
   spec.train = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"batch", 32}, {"iterations", 20000}, {"learning_rate", 5e-4}});
+  spec.abc = std::make_shared<const nlohmann::json>(nlohmann::json{
+      {"summary", "sketch"}, {"populations", 8}, {"population_size", 1000}, {"min_acceptance", 0.01}});
   const Prior g_M = Prior::uniform(0.005, 0.3);
   const Prior g_L = Prior::uniform(0.01, 0.18);
   spec.models = {

@@ -81,6 +81,9 @@ ProblemSpec one_sample() {
       nlohmann::json{{"inv_width", 32}, {"equiv_width", 32}, {"post_width", 32}});
   spec.train =
       std::make_shared<const nlohmann::json>(nlohmann::json{{"iterations", 4000}, {"learning_rate", 2e-3}});
+  // The mean is sufficient: both models have the same known standard deviation.
+  spec.abc = std::make_shared<const nlohmann::json>(
+      nlohmann::json{{"summary", "moments order=1"}, {"scale", false}, {"min_epsilon", 0.02}});
   spec.models = {Model("null", family, {{"mu", Prior::fixed(0)}}),
                  Model("effect", family, {{"mu", Prior::normal(0, 1)}})};
   return spec;

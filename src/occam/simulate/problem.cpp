@@ -132,6 +132,7 @@ Problem::Problem(ProblemSpec spec) {
   ProblemSpec& s = state->spec;
   s.network = table_or_empty(std::move(s.network));
   s.train = table_or_empty(std::move(s.train));
+  s.abc = table_or_empty(std::move(s.abc));
   state->columns = s.models.front().family().columns();
   state->ordered = s.models.front().family().ordered();
   double sum = 0.0;
@@ -216,6 +217,9 @@ const nlohmann::json& Problem::network() const {
 }
 const nlohmann::json& Problem::train() const {
   return *state_->spec.train;
+}
+const nlohmann::json& Problem::abc() const {
+  return *state_->spec.abc;
 }
 
 std::int64_t Problem::model_index(std::string_view name) const {

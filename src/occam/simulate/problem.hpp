@@ -29,6 +29,7 @@ struct ProblemSpec {
   bool one_n_per_batch = false;  // one N shared by a whole batch, instead of one per data set
   std::shared_ptr<const nlohmann::json> network;  // options carried for their consumers; none: empty tables
   std::shared_ptr<const nlohmann::json> train;
+  std::shared_ptr<const nlohmann::json> abc;
   std::string where;  // file:line:column that opens messages, or empty
 };
 
@@ -69,7 +70,8 @@ class Problem {
   const Prior* prior(std::int64_t model, std::int64_t slot) const;
 
   // Everything that affects simulations as text, and 16 hexadecimal digits made from it. Names of models
-  // count (outputs are labelled by them); name, description, network and train options do not.
+  // count (outputs are labelled by them); name, description and the options for network, train and abc do
+  // not.
   const std::string& canonical_text() const;
   const std::string& fingerprint() const;
 
@@ -81,6 +83,7 @@ class Problem {
 
   const nlohmann::json& network() const;
   const nlohmann::json& train() const;
+  const nlohmann::json& abc() const;
 
  private:
   struct State;

@@ -26,7 +26,7 @@ using nlohmann::json;
 const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
                                                "family",  "parameters",  "settings",  "model",
                                                "columns", "ordered",     "simulator", "simulator_timeout_s",
-                                               "network", "train"};
+                                               "network", "train",       "abc"};
 const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
                                              "simulator_timeout_s"};
 // Names that a simulator gets beside its parameters, and columns of files beside the data.
@@ -62,6 +62,7 @@ class ProblemReader {
     }
     spec.network = option_table("network");
     spec.train = option_table("train");
+    spec.abc = option_table("abc");
     read_models(spec);
     if (const std::optional<SizeDistribution> given = size(spec)) spec.size = *given;
     return Problem(std::move(spec));
@@ -608,6 +609,7 @@ std::string problem_toml(const Problem& problem) {
   }
   text += toml_table("network", problem.network());
   text += toml_table("train", problem.train());
+  text += toml_table("abc", problem.abc());
   return text;
 }
 
