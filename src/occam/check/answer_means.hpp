@@ -12,8 +12,8 @@ namespace occam {
 inline constexpr double kScopeLevel = 0.05;
 
 struct AnswerMeans {
-  Mean largest;  // largest p
-  Mean entropy;  // of p, as a part of log J
+  Mean largest;                // largest p
+  Mean entropy;                // of p, as a part of log J
   Mean u;                      // empty where the network has none
   Mean caught;                 // by the scope test; empty without one
   std::vector<double> chosen;  // (J) share of the data sets whose most probable model it is

@@ -1,5 +1,6 @@
-// The network beside ABC, data set by data set: series of one model with parameters held fixed, the probability
-// that the exact posterior, the network and ABC-SMC give to the true model, and how long each answer took.
+// The network beside ABC, data set by data set: series of one model with parameters held fixed, the
+// probability that the exact posterior, the network and ABC-SMC give to the true model, and how long each
+// answer took.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -36,8 +37,7 @@ struct Answers {
 class AbcAnswers final : public Experiment {
  public:
   Fields fields() override {
-    return {field("network", network_, "its name"),
-            field("model", model_, "whose data"),
+    return {field("network", network_, "its name"), field("model", model_, "whose data"),
             field("fixed", fixed_, "its parameters that are held fixed, such as theta=2"),
             field("datasets", data_sets_, "how many").at_least(1),
             field("text", text_, "what this is about")};

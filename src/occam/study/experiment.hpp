@@ -84,8 +84,8 @@ std::unique_ptr<Experiment> make_experiment(const StudyExperiment& experiment);
 // "lambda_0.accuracy.300"; numbers as they are written: 300, 0.5.
 std::string metric_name(const std::string& network, const std::string& quantity, double at);
 
-// The problem with parameters of one model held fixed: "a=1,b=2". Error(usage) on a parameter it does not have
-// or a value that is not legal.
+// The problem with parameters of one model held fixed: "a=1,b=2". Error(usage) on a parameter it does not
+// have or a value that is not legal.
 Problem with_fixed(const Problem& problem, std::int64_t model, const std::string& fixed);
 
 // All data sets of a batch, as networks take them.

@@ -34,7 +34,8 @@ class ParameterCurve final : public Experiment {
       const std::int64_t model = network->problem.model_index(model_);
       for (std::int64_t i = 0; i < values_; ++i) {
         const double value = value_at(i);
-        const std::string held = fmt::format("{}{}{}={}", fixed_, fixed_.empty() ? "" : ",", parameter_, value);
+        const std::string held =
+            fmt::format("{}{}{}={}", fixed_, fixed_.empty() ? "" : ",", parameter_, value);
         Simulator simulator(with_fixed(network->problem, model, held), laboratory.seed(), Purpose::test,
                             {.batch = data_sets_, .model = model, .n = n_});
         const Batch batch = simulator.simulate(0, laboratory.pool());

@@ -19,16 +19,17 @@ struct Quantity {
   const char* name;
   const char* title;
 };
-const std::vector<Quantity> kQuantities = {{"accuracy", "accuracy"},
-                                           {"log_loss", "log-loss [nats]"},
-                                           {"ece", "calibration error, bins weighted by count"},
-                                           {"calibration_error", "calibration error, bins weighted alike"},
-                                           {"calibration_error_expected", "the same if calibration were perfect"},
-                                           {"overconfidence", "overconfidence"},
-                                           {"u", "u"},
-                                           {"kl", "KL from the exact posterior [nats]"},
-                                           {"best_accuracy", "best possible accuracy"},
-                                           {"best_log_loss", "best possible log-loss [nats]"}};
+const std::vector<Quantity> kQuantities = {
+    {"accuracy", "accuracy"},
+    {"log_loss", "log-loss [nats]"},
+    {"ece", "calibration error, bins weighted by count"},
+    {"calibration_error", "calibration error, bins weighted alike"},
+    {"calibration_error_expected", "the same if calibration were perfect"},
+    {"overconfidence", "overconfidence"},
+    {"u", "u"},
+    {"kl", "KL from the exact posterior [nats]"},
+    {"best_accuracy", "best possible accuracy"},
+    {"best_log_loss", "best possible log-loss [nats]"}};
 
 const Metric* find_metric(const std::vector<Finding>& findings, const std::string& name) {
   for (const Finding& finding : findings) {

@@ -213,6 +213,7 @@ TEST(BuiltInStudies, ProblemFilesAreTheBuiltInProblems) {
       EXPECT_EQ(problem.fingerprint(), load_problem(problem.name()).fingerprint()) << name << "/" << file;
       EXPECT_EQ(problem.train(), load_problem(problem.name()).train()) << name << "/" << file;
       EXPECT_EQ(problem.network(), load_problem(problem.name()).network()) << name << "/" << file;
+      EXPECT_EQ(problem.abc(), load_problem(problem.name()).abc()) << name << "/" << file;
       ++files;
     }
   }
