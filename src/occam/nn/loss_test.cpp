@@ -5,6 +5,7 @@
 #include <boost/math/special_functions/trigamma.hpp>
 #include <gtest/gtest.h>
 
+#include "occam/core/rng.hpp"
 #include "occam/nn/adam.hpp"
 #include "occam/nn/reference.hpp"
 #include "occam/nn/schedule.hpp"
