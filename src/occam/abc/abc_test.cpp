@@ -137,7 +137,8 @@ TEST(Abc, StopsAtOneModelOnlyWhenAsked) {
   options.stop_at_one_model = true;
   const AbcResult result = run();
   EXPECT_LT(result.populations.size(), 4u);
-  EXPECT_EQ(result.populations.back().p, (std::vector<double>{1, 0}));
+  EXPECT_DOUBLE_EQ(result.populations.back().p[0], 1);
+  EXPECT_EQ(result.populations.back().p[1], 0);
   const AbcRecord record{problem, options, 1, "d.csv", "d", 3, 3, std::nullopt};
   EXPECT_NE(abc_text(result, record).find("no particle of another model is left"), std::string::npos);
   EXPECT_TRUE(std::isinf(log_bayes_factors(problem, result.populations.back().p)[1]));
