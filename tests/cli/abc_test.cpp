@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kCoins = "coin,x\na,1\na,1\na,0\na,1\na,1\na,1\nb,0\nb,1\nb,0\nb,0\n";
+const std::string kTosses = "coin,x\na,1\na,1\na,0\na,1\na,1\na,1\nb,0\nb,1\nb,0\nb,0\n";
 const std::string kQuickAbc = " --population-size 100 --populations 3 --quiet";
 
 TEST(AbcVerb, EveryFormSaysTheSame) {
@@ -68,7 +68,7 @@ TEST(AbcVerb, SameBytesOnAnyNumberOfThreads) {
 
 TEST(AbcVerb, TakesOneOfSeveralDataSets) {
   Shell shell;
-  shell.write("d.csv", kCoins);
+  shell.write("d.csv", kTosses);
   const Outcome several = shell("occam abc beta-binomial d.csv --by coin");
   EXPECT_EQ(several.code, 64);
   EXPECT_EQ(several.err,
