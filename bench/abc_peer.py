@@ -1,6 +1,6 @@
 """ABC-SMC with model selection: occam beside pyABC, one run each on the same data set, settings and cores.
 
-    make peers       or     bench/.venv/bin/python bench/abc_peer.py [--occam PROGRAM] [--data FILE] [--threads 2]
+    make peers       or     bench/.venv/bin/python bench/abc_peer.py [--occam PROGRAM] [--data FILE] [--threads 2] [--populations 15]
 
 The problem is that of the second published study: two reactions, one path, 20 times of one species, mean absolute
 difference, median epsilon down to 0.7, at most 15 populations, adaptive population size from 500. pyABC runs first, with its
@@ -59,7 +59,7 @@ class Clock:
         self.wall, self.cpu = time.perf_counter() - self.start[0], cpu_seconds() - self.start[1]
 
 
-def run_pyabc(observed, threads):
+def run_pyabc(observed, threads, populations):
     import pyabc  # here, and so not timed
 
     logging.getLogger("ABC").setLevel(logging.WARNING)
@@ -77,7 +77,7 @@ def run_pyabc(observed, threads):
                        sampler=pyabc.sampler.MulticoreEvalParallelSampler(n_procs=threads))
     with Clock() as clock:
         abc.new("sqlite://", observed)  # in memory: no time is lost on a disk
-        history = abc.run(minimum_epsilon=0.7, max_nr_populations=15)
+        history = abc.run(minimum_epsilon=0.7, max_nr_populations=populations)
     populations = history.get_all_populations()
     calibration = int(populations[populations.t < 0].samples.sum())
     populations = populations[populations.t >= 0]
@@ -113,17 +113,18 @@ def main():
     parser.add_argument("--occam", default=HERE.parent / "build/release/apps/occam/occam")
     parser.add_argument("--data", default=HERE.parent / "examples/jump-process/path.csv")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--populations", type=int, default=15, help="fewer take less time; the last are the longest")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[: arguments.threads]
     os.sched_setaffinity(0, cores)
     if not pathlib.Path(arguments.occam).exists():
         sys.exit(f"{arguments.occam} is not built: make program")
     np.random.seed(1)
-    peer = run_pyabc(observed_on_grid(arguments.data), arguments.threads)
+    peer = run_pyabc(observed_on_grid(arguments.data), arguments.threads, arguments.populations)
     same = ["--epsilons", ",".join(map(repr, peer["epsilons"])), "--population-sizes", ",".join(map(str, peer["sizes"])),
             "--no-adaptive"]
     ours = run_occam(arguments.occam, arguments.data, arguments.threads, same)
-    own = run_occam(arguments.occam, arguments.data, arguments.threads, [])
+    own = run_occam(arguments.occam, arguments.data, arguments.threads, ["--populations", str(arguments.populations)])
     print(f"epsilons of pyABC: {', '.join(f'{e:.3g}' for e in peer['epsilons'])}")
     print(f"sizes of pyABC:    {', '.join(map(str, peer['sizes']))}")
     print(f"epsilons of occam: {', '.join(f'{e:.3g}' for e in own['epsilons'])}")
