@@ -60,7 +60,7 @@ std::string figures_text(const Finding& published) {
   for (const std::vector<Cell>& row : rows) width = std::max(width, std::get<std::string>(row[0]).size());
   const auto line = [&](const std::string& what, const std::string& ours, const std::string& theirs,
                         const std::string& best, const std::string& aim, const std::string& met) {
-    return fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:<24}{}\n", what, width, ours, theirs, best, aim, met);
+    return fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:<26}{}\n", what, width, ours, theirs, best, aim, met);
   };
   std::string text = line("figure", "ours", "published", "best", "aim", "reached");
   for (const std::vector<Cell>& row : rows) {
