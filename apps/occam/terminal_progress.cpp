@@ -57,7 +57,7 @@ std::string rate_text(double rate) {
 
 std::string bar(double fraction, std::size_t cells) {
   const auto full = static_cast<std::size_t>(fraction * static_cast<double>(cells));
-  return "[" + std::string(full, '#') + std::string(cells - full, '.') + "]";
+  return fmt::format("[{:#>{}}{:.>{}}]", "", full, "", cells - full);
 }
 
 }  // namespace
@@ -82,7 +82,10 @@ TerminalProgress::~TerminalProgress() {
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string_view note) {
   const auto now = Clock::now();
-  if (!started_) {
+  // Work that begins anew, such as the next network of a study, has a rate of its own.
+  const bool anew = done < last_done_;
+  last_done_ = done;
+  if (!started_ || anew) {
     started_ = true;
     first_done_ = done;
     start_ = shown_ = now;

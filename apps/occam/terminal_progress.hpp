@@ -36,6 +36,7 @@ class TerminalProgress : public ProgressSink {
   bool drawn_ = false;  // a bar stands on the present line
   bool started_ = false;
   std::int64_t first_done_ = 0;  // a resumed run does not start at 0
+  std::int64_t last_done_ = 0;
   Clock::time_point start_;
   Clock::time_point shown_;
   struct sigaction old_interrupt_ {};
