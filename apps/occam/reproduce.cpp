@@ -40,8 +40,17 @@ void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& po
   command.scope.reference = plan.network.scope ? command.scope.reference : 0;
   command.record_timing = true;
   command.resume = has_checkpoint(checkpoint_of(plan.path));
-  const NetworkFile file =
-      run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool, progress);
+  NetworkFile file;
+  try {
+    file = run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool,
+                        progress);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+    throw Error(
+        ErrorKind::interrupted,
+        "stopped while training '{}'; what was trained is kept, and the same command goes on from there",
+        plan.network.name);
+  }
   write_network_file(plan.path, file);
   forget_checkpoint(command, plan.path);
 }

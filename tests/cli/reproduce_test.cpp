@@ -113,6 +113,23 @@ TEST_F(Reproduce, DoesNotTakeANetworkOfOtherSettings) {
   EXPECT_NE(other.err.find("another problem, seed or settings"), std::string::npos) << other.err;
 }
 
+TEST_F(Reproduce, GoesOnAfterAnInterruption) {
+  (*shell_)("mkdir slow");
+  std::string slow = kStudy;
+  slow.replace(slow.find("iterations = 60"), 15, "iterations = 4000");
+  shell_->write("slow/study.toml", slow);
+  const Outcome stopped = (*shell_)(
+      "occam reproduce slow -o slow_out 2>slow_err & p=$!; while ! grep -q training slow_err; do sleep 0.02; "
+      "done;"
+      " kill -TERM $p; wait $p");
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_NE(shell_->read("slow_err").find("the same command goes on"), std::string::npos);
+  const Outcome again = (*shell_)("occam reproduce slow -o slow_out");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("continuing from step"), std::string::npos) << again.err;
+  EXPECT_EQ((*shell_)("ls slow_out/networks").out, "first.occam\nsecond.occam\n");
+}
+
 TEST_F(Reproduce, MistakesEndBeforeAnythingIsTrained) {
   EXPECT_EQ((*shell_)("occam reproduce small").code, 64);
   EXPECT_EQ((*shell_)("occam reproduce nothing -o x").code, 64);
