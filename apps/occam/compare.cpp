@@ -151,7 +151,7 @@ void compare(CompareVerb& o, const Call& call) {
   std::unique_ptr<AtomicFile> out;
   std::unique_ptr<AnswerWriter> writer;
   if (o.parameters) comparator.require_estimates();
-  const AnswerColumns columns(file, o.parameters, o.summary ? comparator.summary_width() : 0);
+  const AnswerTable columns({file, o.parameters, o.summary ? comparator.summary_width() : 0});
   if (o.output == "-") {
     writer = make_answer_writer(
         "-.csv", [](std::string_view text) { Call::print(text); }, file, columns.names());
@@ -182,6 +182,7 @@ void compare(CompareVerb& o, const Call& call) {
     extras.summary = std::move(outputs.summary);
     if (!prior.empty()) answers = answers.with_model_prior(prior);
     extras.verdicts = verdicts_on(answers, extras, o.verdict);
+    extras.notes = ranges.add(ids, data);
     for (const ScopeAnswer& answer : extras.scope) scope_p.push_back(answer.p);
     for (std::int64_t b = 0; writer && b < answers.size(); ++b) writer->add(columns.row(answers, extras, b));
     if (!writer && done < kTableRows) {
@@ -196,7 +197,6 @@ void compare(CompareVerb& o, const Call& call) {
         estimates_text += '\n';
       }
     }
-    ranges.add(ids, data);
     if (exact) exact->add(ids, data, answers);
     if (report) report->add(answers, extras);
     for (std::int64_t b = 0; b < answers.size(); ++b) flagged += answers.flag(b).empty() ? 0 : 1;

@@ -15,7 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "occam/nn/matrix.hpp"
+#include "occam/data/matrix.hpp"
 
 namespace occam {
 
