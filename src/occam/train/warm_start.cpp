@@ -98,7 +98,7 @@ void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<do
 }
 
 std::string weight_checksum(const std::vector<float>& weights) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, by whole numbers: files of old hold it
   for (const float weight : weights) hash = (hash ^ std::bit_cast<std::uint32_t>(weight)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
 }
