@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "occam/check/network_problem.hpp"
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/compare/observed.hpp"
@@ -14,7 +15,6 @@
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/scope/scope.hpp"
-#include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -49,7 +49,7 @@ Fields fields(CompareVerb& o) {
 // Distance from the exact posterior, data set by data set, as `compare --exact` prints it.
 class ExactCheck {
  public:
-  explicit ExactCheck(const NetworkFile& file) : problem_(read_problem(file.problem, file.problem_name)) {
+  explicit ExactCheck(const NetworkFile& file) : problem_(told_problem(file)) {
     if (!problem_.has_exact_posterior()) {
       throw Error(ErrorKind::usage, "--exact: the exact posterior of '{}' is not known", file.problem_name);
     }

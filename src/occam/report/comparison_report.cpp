@@ -576,10 +576,10 @@ Report ComparisonReport::report(std::vector<std::pair<std::string, std::string>>
   add("model prior",
       prior + (kept_.model_prior() == file_.model_prior ? " (as trained)" : " (changed after training)"));
   const json& record = file_.record;
-  add("training",
-      fmt::format("{} steps, seed {}, validation loss {:.4f} nats, observations {} to {}, by {}",
-                  record.value("steps", 0), record.value("seed", 0), record.value("validation_loss", NAN),
-                  file_.smallest_n, file_.largest_n, record.value("program", "an unknown program")));
+  add("training", fmt::format("{} steps, seed {}, validation loss {:.4f} nats, observations {} to {}, by {}",
+                              record.value("steps", std::int64_t{0}), record.value("seed", std::uint64_t{0}),
+                              record.value("validation_loss", NAN), file_.smallest_n, file_.largest_n,
+                              record.value("program", "an unknown program")));
   const json options = record.value("options", json::object());
   if (!kept_.has_concentrations()) {
     add("head", file_.config.options.head);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -164,9 +165,14 @@ std::optional<ScopeReference> scope_of(const NetworkFile& file) {
   Safetensors contents;
   contents.tensors = file.scope_tensors;
   try {
-    return ScopeReference::from(contents, file.scope);
+    return ScopeReference::from(
+        contents, file.scope,
+        {file.columns, file.ordered, file.config.models, Network<float>(file.config).summary_width()});
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::bad_config, "the scope reference of the network is not usable ({})", error.what());
+    throw Error(ErrorKind::bad_config, "{}: its scope reference is not usable ({})", file.path,
+                shown(error.what(), 200));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_config, "{}: {}", file.path, error.what());
   }
 }
 

@@ -15,6 +15,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/toml_file.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/own_family.hpp"
 
@@ -46,8 +47,8 @@ bool is_identifier(std::string_view name) {
 
 class ProblemReader {
  public:
-  ProblemReader(const toml::table& root, std::string path, std::string folder)
-      : root_(root), path_(std::move(path)), folder_(std::move(folder)) {}
+  ProblemReader(toml::table root, std::string path, std::string folder)
+      : root_(std::move(root)), path_(std::move(path)), folder_(std::move(folder)) {}
 
   Problem read() {
     check_keys(root_, kProblemKeys, "");
@@ -454,9 +455,9 @@ class ProblemReader {
     return shared;
   }
 
-  const toml::table& root_;
+  toml::table root_;
   std::string path_;
-  std::string folder_;  // where simulators of the user's own are; empty: nowhere
+  std::string folder_;  // where simulators of the user's own are; empty: they are named only
   std::vector<Column> columns_;
   bool ordered_ = false;
   WorkerPools pools_;
@@ -579,15 +580,12 @@ std::string explanation(const Problem& problem) {
 
 }  // namespace
 
-Problem read_problem(std::string_view toml_text, const std::string& path, const std::string& folder) {
-  toml::table root;
-  try {
-    root = toml::parse(toml_text, std::string_view(path));
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::bad_config, "{}:{}:{}: {}", path, error.source().begin.line,
-                error.source().begin.column, error.description());
-  }
-  return ProblemReader(root, path, folder).read();
+Problem read_problem(std::string_view toml, const std::string& path) {
+  return ProblemReader(parse_toml(toml, path), path, "").read();
+}
+
+Problem read_problem_to_run(std::string_view toml, const std::string& path, const std::string& folder) {
+  return ProblemReader(parse_toml(toml, path), path, folder).read();
 }
 
 std::string folder_of(const std::string& path) {
@@ -597,7 +595,7 @@ std::string folder_of(const std::string& path) {
 Problem load_problem(std::string_view name_or_path) {
   if (!name_or_path.ends_with(".toml")) return builtin_problem(name_or_path);
   const std::string path(name_or_path);
-  return read_problem(read_file(path), path, folder_of(path));
+  return read_problem_to_run(read_file(path), path, folder_of(path));
 }
 
 std::string problem_toml(const Problem& problem) {

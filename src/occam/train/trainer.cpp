@@ -555,7 +555,7 @@ void Trainer::save_checkpoint() {
 
 void Trainer::load_checkpoint() {
   begin_attempt(0);
-  s_->at = read_checkpoint(run_.checkpoint, identity(), *s_->adam, s_->network->layout());
+  s_->at = read_checkpoint(run_.checkpoint, identity(), *s_->adam, s_->network->layout(), problem_.J());
   s_->resumed_at = s_->at.step;
   s_->seconds_before = s_->at.seconds;
   progress_.say(fmt::format("continuing from step {}", s_->at.step));
