@@ -19,6 +19,7 @@ constexpr std::size_t kBands = 8;
 // How far beyond what was seen a design may lie: a part of the range, since a sample does not show all of it.
 constexpr double kMargin = 0.1;
 constexpr double kValueMargin = 0.05;
+constexpr double kDesignWeight = 1.5;
 
 }  // namespace
 
@@ -167,7 +168,8 @@ std::string DesignProfile::foreign(Matrix<const float> rows) const {
   return "";
 }
 
-// Counts as logarithms: what a rare level can tell depends on how many observations of it there are.
+// Shares as log odds: rare levels are told apart as finely as common ones. Weighted above the size, to which
+// scores are brought to scale more easily.
 std::vector<float> DesignProfile::coordinates(Matrix<const float> rows) const {
   const std::vector<double> seen = statistics(rows);
   std::vector<float> result;
@@ -175,9 +177,28 @@ std::vector<float> DesignProfile::coordinates(Matrix<const float> rows) const {
   for (const Column& column : columns_) {
     const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
     for (std::size_t i = 0; i < count; ++i, ++k) {
+      const auto n = static_cast<double>(rows.rows);
       const double x = column.levels.empty() ? seen[k] / column.scale
-                                             : std::log1p(seen[k] * static_cast<double>(rows.rows));
-      result.push_back(static_cast<float>(x));
+                                             : std::log((n * seen[k] + 0.5) / (n - n * seen[k] + 0.5));
+      result.push_back(static_cast<float>(kDesignWeight * x));
+    }
+  }
+  return result;
+}
+
+std::vector<float> DesignProfile::explanatory(Matrix<const float> rows) const {
+  if (empty()) return {};
+  const std::vector<double> seen = statistics(rows);
+  std::vector<float> result = {std::log(static_cast<float>(rows.rows))};
+  std::size_t k = 0;
+  for (const Column& column : columns_) {
+    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    for (std::size_t i = 0; i < count; ++i, ++k) {
+      const double x = seen[k] / (column.levels.empty() ? column.scale : 1.0);
+      // What a rare level can tell depends on how many observations of it there are.
+      const double log_count = std::log1p(std::fabs(x) * static_cast<double>(rows.rows));
+      for (const double term : {x, x * x, log_count, log_count * log_count})
+        result.push_back(static_cast<float>(term));
     }
   }
   return result;

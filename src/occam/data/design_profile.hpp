@@ -34,6 +34,11 @@ class DesignProfile {
   std::int64_t dimensions() const { return dimensions_; }
   std::vector<float> coordinates(Matrix<const float> rows) const;
 
+  // What statistics of the data may depend on through the design alone: the size, and for each dimension the
+  // share (mean, spread) and its count as a logarithm, and their squares.
+  std::int64_t explanatory_size() const { return empty() ? 0 : 1 + 4 * dimensions_; }
+  std::vector<float> explanatory(Matrix<const float> rows) const;
+
   nlohmann::json json() const;
   // Error(bad_config) or nlohmann::json::exception where it does not fit the columns.
   static DesignProfile from_json(const nlohmann::json& json, const std::vector<std::string>& columns);

@@ -60,7 +60,11 @@ std::vector<ScopePoint> points_of(const Sketch& sketch, const Comparator& compar
     sketch.of(data.x.rows_from(data.offsets[b], data.size(b)), point.sketch);
     point.rows = data.size(b);
     const DesignProfile& design = comparator.file().design;
-    if (!design.empty()) point.design = design.coordinates(data.x.rows_from(data.offsets[b], data.size(b)));
+    if (!design.empty()) {
+      const Matrix<const float> rows = data.x.rows_from(data.offsets[b], data.size(b));
+      point.design = design.coordinates(rows);
+      point.given = design.explanatory(rows);
+    }
     const double* log_alpha = outputs.log_alpha.data() + at * J;
     point.best = static_cast<std::int32_t>(std::max_element(log_alpha, log_alpha + J) - log_alpha);
   });
@@ -172,7 +176,8 @@ std::optional<ScopeReference> scope_of(const NetworkFile& file) {
     return ScopeReference::from(
         contents, file.scope,
         {file.columns, file.ordered, file.config.models, Network<float>(file.config).summary_width(),
-         file.design.is_design(static_cast<std::int64_t>(file.columns.size())), file.design.dimensions()});
+         file.design.is_design(static_cast<std::int64_t>(file.columns.size())), file.design.dimensions(),
+         file.design.explanatory_size()});
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::bad_config, "{}: its scope reference is not usable ({})", file.path,
                 shown(error.what(), 200));

@@ -13,6 +13,7 @@
 
 #include "occam/compare/data_set_verdict.hpp"
 #include "occam/io/safetensors.hpp"
+#include "occam/scope/design_effect.hpp"
 #include "occam/scope/neighbour_space.hpp"
 #include "occam/scope/sketch.hpp"
 
@@ -21,7 +22,8 @@ namespace occam {
 // A data set as the scope test sees it.
 struct ScopePoint {
   std::vector<float> summary, sketch;
-  std::vector<float> design;  // coordinates of its design (design_profile.hpp); empty where there is none
+  // Coordinates of its design and what it may explain (design_profile.hpp); empty where there is none.
+  std::vector<float> design, given;
   std::int64_t rows = 0;
   std::int32_t best = 0;   // the model that the network favours
   std::int32_t model = 0;  // the true one, where known
@@ -35,6 +37,7 @@ struct ScopeOwner {
   std::int64_t summary_width = 0;  // of the network's summary
   std::vector<bool> design = {};   // which columns are of the design
   std::int64_t dimensions = 0;     // of designs
+  std::int64_t given = 0;          // what they may explain
 };
 
 class ScopeReference {
@@ -84,7 +87,9 @@ class ScopeReference {
   void read_calibration(const Safetensors& contents);
   void read_ranges(const Safetensors& contents);
   static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
-  double joined(double summary, double sketch, double rows) const;
+  void learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores);
+  double standardised(std::size_t which, double score, const ScopePoint& point) const;
+  double joined(double summary, double sketch, const ScopePoint& point) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
   // Places of calibration points to be ranked among, and how far from the data set they reach.
   struct Window {
@@ -103,8 +108,12 @@ class ScopeReference {
   Sketch sketch_;
   std::int64_t J_ = 0;
   std::vector<std::int32_t> model_;  // (R)
+  DesignEffect summary_effect_, raw_effect_;
   NeighbourSpace summary_, raw_;
   Scale summary_scale_, raw_scale_;
+  // What the design does to both scores beyond that: to their mean, and to their spread around it.
+  DesignEffect score_effect_, spread_effect_;
+  std::vector<float> spread_ = {1, 1};  // mean absolute deviation
   std::vector<Calibration> calibration_;
   std::int64_t K_ = 0;                     // dimensions of designs
   std::vector<float> calibration_design_;  // (calibration, K)
