@@ -26,6 +26,8 @@ enum class Purpose : std::uint32_t {
   replicate = 11,   // what could have been: bootstrap samples, true models drawn from predictions
   scope = 12,       // data sets that show what the models can produce
   abc = 13,         // candidates of ABC, and its draws from the prior
+  group = 20,       // model frequencies in a population, given the evidences of its members
+  order = 21,       // orders in which observations might have come in
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.
