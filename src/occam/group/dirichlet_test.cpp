@@ -22,10 +22,10 @@ TEST(Dirichlet, ExceedanceProbabilitiesAreExact) {
 }
 
 TEST(Dirichlet, ExceedanceOfTwoIsTheBetaDistribution) {
-  EXPECT_NEAR(exceedance_probabilities(std::vector{1.0, 3.0})[0], 0.125, 1e-12);  // 0.5^3
-  EXPECT_NEAR(exceedance_probabilities(std::vector{1e-3, 1e-3})[0], 0.5, 1e-9);
-  EXPECT_NEAR(exceedance_probabilities(std::vector{1e6, 1e6})[1], 0.5, 1e-9);
-  EXPECT_NEAR(exceedance_probabilities(std::vector{1.0, 1e5})[1], 1, 1e-9);
+  EXPECT_NEAR(exceedance_probabilities(std::vector<double>{1.0, 3.0})[0], 0.125, 1e-12);  // 0.5^3
+  EXPECT_NEAR(exceedance_probabilities(std::vector<double>{1e-3, 1e-3})[0], 0.5, 1e-9);
+  EXPECT_NEAR(exceedance_probabilities(std::vector<double>{1e6, 1e6})[1], 0.5, 1e-9);
+  EXPECT_NEAR(exceedance_probabilities(std::vector<double>{1.0, 1e5})[1], 1, 1e-9);
 }
 
 TEST(Dirichlet, ExceedanceOfManyModels) {

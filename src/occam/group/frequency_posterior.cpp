@@ -124,11 +124,15 @@ class Chain {
 
   double log_density(std::size_t i, std::size_t j, double s, double t) const {
     double sum = (alpha0_ - 1) * (std::log(t) + std::log1p(-t));
+    double product = 1;  // of factors up to 1; a logarithm for each of them would take most of the time
     for (std::int64_t n = 0; n < evidences_.N(); ++n) {
       const auto w = evidences_.row(n);
-      sum += std::log(rest_[index(n)] + s * (t * w[i] + (1 - t) * w[j]));
+      product *= rest_[index(n)] + s * (t * w[i] + (1 - t) * w[j]);
+      if (product > 1e-100) continue;
+      sum += std::log(product);
+      product = 1;
     }
-    return sum;
+    return sum + std::log(product);
   }
 
   const Evidences& evidences_;

@@ -116,12 +116,12 @@ TEST(FrequencyPosterior, OfTwoModelsIsExact) {
 TEST(FrequencyPosterior, WithoutEvidenceStaysThePrior) {
   ThreadPool pool(1);
   Evidences none(2);
-  for (int n = 0; n < 1000; ++n) none.add("s", std::vector{3.0, 3.0});
+  for (int n = 0; n < 1000; ++n) none.add("s", std::vector<double>{3.0, 3.0});
   const TwoModelPosterior exact(none, 1);
   EXPECT_NEAR(exact.quantile(0.025), 0.025, 1e-9);
   EXPECT_NEAR(exact.log_marginal(), 0, 1e-9);
   Evidences three(3);
-  for (int n = 0; n < 300; ++n) three.add("s", std::vector{0.0, 0.0, 0.0});
+  for (int n = 0; n < 300; ++n) three.add("s", std::vector<double>{0.0, 0.0, 0.0});
   const ModelFrequencies sampled = frequency_posterior(three, {.sweeps = 256}, pool);
   // Beta(1, 2): 1 - sqrt(1 - p).
   EXPECT_NEAR(sampled.low[0], 1 - std::sqrt(0.975), 0.005);
@@ -149,7 +149,7 @@ TEST(FrequencyPosterior, WithDecisiveEvidenceCounts) {
 TEST(FrequencyPosterior, TakesAnotherPrior) {
   ThreadPool pool(1);
   Evidences evidences(3);
-  evidences.add("s", std::vector{0.0, -INFINITY, -INFINITY});
+  evidences.add("s", std::vector<double>{0.0, -INFINITY, -INFINITY});
   for (const double alpha0 : {0.2, 3.0}) {
     const ModelFrequencies ours = frequency_posterior(evidences, {.alpha0 = alpha0}, pool);
     EXPECT_NEAR(ours.mean[0], (1 + alpha0) / (1 + 3 * alpha0), 1e-12);

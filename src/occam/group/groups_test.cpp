@@ -61,8 +61,8 @@ TEST(Groups, DifferWhereTheirMembersDo) {
 TEST(Groups, ShareTheirFrequenciesWhereMembersAreAlike) {
   std::vector<GroupMember> members;
   for (int n = 0; n < 60; ++n) {
-    members.push_back(
-        member("a", n % 2 == 0 ? "x" : "y", n % 4 < 2 ? std::vector{9.0, 0.0} : std::vector{0.0, 9.0}));
+    members.push_back(member("a", n % 2 == 0 ? "x" : "y",
+                             n % 4 < 2 ? std::vector<double>{9.0, 0.0} : std::vector<double>{0.0, 9.0}));
   }
   const GroupComparison result = compared(members);
   EXPECT_GT(result.difference->p_same, 0.7);

@@ -51,8 +51,8 @@ TEST(Variational, AgreesWithAnIndependentProgram) {
 
 TEST(Variational, TakesModelsThatAreExcluded) {
   Evidences evidences(3);
-  evidences.add("a", std::vector{-INFINITY, 0.0, -INFINITY});
-  evidences.add("b", std::vector{-5.0, -INFINITY, -5.0});
+  evidences.add("a", std::vector<double>{-INFINITY, 0.0, -INFINITY});
+  evidences.add("b", std::vector<double>{-5.0, -INFINITY, -5.0});
   const VariationalFrequencies ours = variational_frequencies(evidences, 1);
   EXPECT_NEAR(ours.frequency[0] + ours.frequency[1] + ours.frequency[2], 1, 1e-12);
   EXPECT_NEAR(ours.frequency[1], 0.4, 1e-9);
