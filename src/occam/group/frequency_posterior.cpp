@@ -150,7 +150,7 @@ struct ChainSummary {
 };
 
 // The value below which share `share` lies. Reorders.
-double quantile(std::span<float> values, double share) {
+double drawn_quantile(std::span<float> values, double share) {
   const double place = share * static_cast<double>(values.size()) - 0.5;
   const auto last = static_cast<std::int64_t>(values.size()) - 1;
   const auto at = values.begin() + std::clamp<std::int64_t>(std::llround(place), 0, last);
@@ -184,8 +184,8 @@ ChainSummary run_chain(const Evidences& evidences, const FrequencyOptions& optio
   for (std::size_t k = 0; k < J; ++k) {
     const float* draws = result.draws.data() + k * index(sweeps);
     copy.assign(draws, draws + sweeps);
-    result.low.push_back(quantile(copy, (1 - options.level) / 2));
-    result.high.push_back(quantile(copy, (1 + options.level) / 2));
+    result.low.push_back(drawn_quantile(copy, (1 - options.level) / 2));
+    result.high.push_back(drawn_quantile(copy, (1 + options.level) / 2));
   }
   return result;
 }
@@ -227,8 +227,8 @@ ModelFrequencies sampled_posterior(const Evidences& evidences, const FrequencyOp
       const float* draws = run.draws.data() + k * index(sweeps);
       all.insert(all.end(), draws, draws + sweeps);
     }
-    result.low.push_back(quantile(all, (1 - options.level) / 2));
-    result.high.push_back(quantile(all, (1 + options.level) / 2));
+    result.low.push_back(drawn_quantile(all, (1 - options.level) / 2));
+    result.high.push_back(drawn_quantile(all, (1 + options.level) / 2));
   }
   return result;
 }

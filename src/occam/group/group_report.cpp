@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kDrawnModels = 20;  // a figure of more would not be read
 
-json axis(const char* field, const char* type, const json& title) {
+json group_axis(const char* field, const char* type, const json& title) {
   return {{"field", field}, {"type", type}, {"title", title}};
 }
 
@@ -76,28 +76,28 @@ Table left_out_table(const GroupComparison& comparison) {
 
 // Dots with intervals, by model; groups side by side in colours.
 json frequencies_specification(std::size_t models, std::size_t groups) {
-  json y = axis("model", "nominal", nullptr);
+  json y = group_axis("model", "nominal", nullptr);
   y["sort"] = nullptr;
   const char* title = "frequency in the population";
   const json scale = {{"domain", {0, 1}}};
-  json x = axis("frequency", "quantitative", title);
-  json low = axis("frequency_low", "quantitative", title);
+  json x = group_axis("frequency", "quantitative", title);
+  json low = group_axis("frequency_low", "quantitative", title);
   x["scale"] = low["scale"] = scale;
   json encoding = {{"y", y}};
   if (groups > 1) {
-    json colour = axis("group", "nominal", nullptr);
+    json colour = group_axis("group", "nominal", nullptr);
     colour["sort"] = nullptr;
     colour["legend"] = {{"orient", "top"}, {"title", nullptr}};
     encoding["color"] = colour;
     encoding["yOffset"] = {{"field", "group"}, {"type", "nominal"}, {"sort", nullptr}};
   }
-  const json tooltip = {axis("group", "nominal", "group"),
-                        axis("model", "nominal", "model"),
-                        axis("frequency", "quantitative", "frequency"),
-                        axis("frequency_low", "quantitative", "from"),
-                        axis("frequency_high", "quantitative", "to"),
-                        axis("exceedance", "quantitative", "exceedance"),
-                        axis("protected_exceedance", "quantitative", "protected")};
+  const json tooltip = {group_axis("group", "nominal", "group"),
+                        group_axis("model", "nominal", "model"),
+                        group_axis("frequency", "quantitative", "frequency"),
+                        group_axis("frequency_low", "quantitative", "from"),
+                        group_axis("frequency_high", "quantitative", "to"),
+                        group_axis("exceedance", "quantitative", "exceedance"),
+                        group_axis("protected_exceedance", "quantitative", "protected")};
   json result = {{"height", {{"step", groups > 1 ? 14 : 24}}},
                  {"encoding", encoding},
                  {"layer",

@@ -31,7 +31,7 @@ constexpr ModelColumn kModelColumns[] = {
     {"variational_exceedance", &ModelInGroup::variational_exceedance},
     {"variational_protected_exceedance", &ModelInGroup::variational_protected_exceedance}};
 
-json number(double value) {
+json finite_or_null(double value) {
   return std::isfinite(value) ? json(value) : json();
 }
 
@@ -124,7 +124,7 @@ json groups_json(const GroupComparison& comparison) {
     for (std::size_t k = 0; k < group.models.size(); ++k) {
       json model = {{"model", comparison.model_names[k]}};
       for (const ModelColumn& column : kModelColumns)
-        model[column.name] = number(group.models[k].*column.value);
+        model[column.name] = finite_or_null(group.models[k].*column.value);
       models.push_back(std::move(model));
     }
     json left_out = json::array();
@@ -133,9 +133,9 @@ json groups_json(const GroupComparison& comparison) {
                       {"n", group.n},
                       {"left_out", left_out},
                       {"models", models},
-                      {"p_equal", number(group.p_equal)},
+                      {"p_equal", finite_or_null(group.p_equal)},
                       {"p_equal_error", group.p_equal_error},
-                      {"variational_bor", number(group.variational_bor)},
+                      {"variational_bor", finite_or_null(group.variational_bor)},
                       {"standard_error", group.error},
                       {"notes", group.notes}});
   }
@@ -147,7 +147,7 @@ json groups_json(const GroupComparison& comparison) {
                    {"seed", comparison.options.seed}}}};
   if (comparison.difference) {
     result["difference"] = {{"p_same", comparison.difference->p_same},
-                            {"log_bf_different", number(comparison.difference->log_bf_different)},
+                            {"log_bf_different", finite_or_null(comparison.difference->log_bf_different)},
                             {"log_bf_error", comparison.difference->error},
                             {"groups", comparison.difference->groups}};
   }

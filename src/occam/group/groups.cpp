@@ -10,7 +10,7 @@
 namespace occam {
 namespace {
 
-void check(const std::vector<std::string>& model_names, const FrequencyOptions& options) {
+void check_comparison(const std::vector<std::string>& model_names, const FrequencyOptions& options) {
   if (model_names.size() < 2) {
     throw Error(ErrorKind::usage, "a group comparison needs two or more models; there {} {}",
                 model_names.size() == 1 ? "is" : "are", model_names.size());
@@ -34,7 +34,7 @@ struct Gathered {
   Evidences evidences;
 };
 
-std::vector<Gathered> gather(std::size_t J, const std::vector<GroupMember>& members) {
+std::vector<Gathered> by_group(std::size_t J, const std::vector<GroupMember>& members) {
   std::vector<Gathered> groups;
   std::map<std::string, std::size_t> places;
   for (const GroupMember& member : members) {
@@ -76,8 +76,8 @@ std::vector<std::string> notes_on(const GroupResult& group, bool all_excluded) {
   return notes;
 }
 
-void judge(Gathered& gathered, const LogMarginal& marginal, const FrequencyOptions& options,
-           ThreadPool& pool) {
+void fill_in(Gathered& gathered, const LogMarginal& marginal, const FrequencyOptions& options,
+             ThreadPool& pool) {
   const Evidences& evidences = gathered.evidences;
   GroupResult& group = gathered.result;
   const ModelFrequencies exact = frequency_posterior(evidences, options, pool);
@@ -102,9 +102,9 @@ void judge(Gathered& gathered, const LogMarginal& marginal, const FrequencyOptio
 }
 
 // Marginal likelihoods: of all data sets under one vector of frequencies, of each group under its own.
-std::optional<GroupDifference> difference(const std::vector<Gathered>& groups,
-                                          const std::vector<LogMarginal>& marginals,
-                                          const FrequencyOptions& options, ThreadPool& pool) {
+std::optional<GroupDifference> difference_between(const std::vector<Gathered>& groups,
+                                                  const std::vector<LogMarginal>& marginals,
+                                                  const FrequencyOptions& options, ThreadPool& pool) {
   GroupDifference result;
   Evidences all(groups.front().evidences.J());
   double separate = 0;
@@ -128,8 +128,8 @@ std::optional<GroupDifference> difference(const std::vector<Gathered>& groups,
 GroupComparison compare_groups(const std::vector<std::string>& model_names,
                                const std::vector<GroupMember>& members, const FrequencyOptions& options,
                                ThreadPool& pool) {
-  check(model_names, options);
-  std::vector<Gathered> groups = gather(model_names.size(), members);
+  check_comparison(model_names, options);
+  std::vector<Gathered> groups = by_group(model_names.size(), members);
   const bool none = std::all_of(groups.begin(), groups.end(),
                                 [](const Gathered& group) { return group.evidences.N() == 0; });
   if (none) {
@@ -147,11 +147,11 @@ GroupComparison compare_groups(const std::vector<std::string>& model_names,
     group.n = groups[g].evidences.N();
     if (group.n > 0) {
       marginals[g] = log_marginal(groups[g].evidences, options, pool);
-      judge(groups[g], marginals[g], options, pool);
+      fill_in(groups[g], marginals[g], options, pool);
     }
     group.notes = notes_on(group, std::isnan(group.models.front().log_group_bf));
   }
-  result.difference = difference(groups, marginals, options, pool);
+  result.difference = difference_between(groups, marginals, options, pool);
   for (Gathered& group : groups) result.groups.push_back(std::move(group.result));
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNegligible = 1e-17;
 
-double log_beta(double a, double b) {
+double log_beta_function(double a, double b) {
   return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
 }
 
@@ -39,9 +39,9 @@ TwoModelPosterior::TwoModelPosterior(const Evidences& evidences, double alpha0)
   double sum = 0;
   for (std::size_t m = 0; m < weights_.size(); ++m) {
     const auto first = static_cast<double>(m);
-    const double log_choices = -std::log(N_ + 1) - log_beta(first + 1, N_ - first + 1);
-    weights_[m] *=
-        std::exp(log_choices + log_beta(alpha0 + first, alpha0 + N_ - first) - log_beta(alpha0, alpha0));
+    const double log_choices = -std::log(N_ + 1) - log_beta_function(first + 1, N_ - first + 1);
+    weights_[m] *= std::exp(log_choices + log_beta_function(alpha0 + first, alpha0 + N_ - first) -
+                            log_beta_function(alpha0, alpha0));
     sum += weights_[m];
   }
   for (double& weight : weights_) weight /= sum;

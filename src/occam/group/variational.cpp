@@ -38,7 +38,7 @@ void attribute(std::span<const double> w, std::span<const double> l, const std::
 }
 
 // x y, where 0 times infinity is 0.
-double product(double x, double y) {
+double times(double x, double y) {
   return x == 0 ? 0 : x * y;
 }
 
@@ -87,7 +87,7 @@ double free_energy(const Evidences& evidences, double alpha0, const std::vector<
   for (std::int64_t n = 0; n < evidences.N(); ++n) {
     const auto l = evidences.log_row(n);
     attribute(evidences.row(n), l, expected, z);
-    for (std::size_t k = 0; k < J; ++k) sum += product(z[k], l[k] + log_r[k] - std::log(z[k]));
+    for (std::size_t k = 0; k < J; ++k) sum += times(z[k], l[k] + log_r[k] - std::log(z[k]));
   }
   const auto models = static_cast<double>(J);
   sum += std::lgamma(models * alpha0) - models * std::lgamma(alpha0) - std::lgamma(total);
