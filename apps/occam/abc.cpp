@@ -25,6 +25,7 @@ struct AbcVerb {
   std::string by, dataset;
   std::string missing = "refuse";
   std::int64_t n = 0;
+  CsvFormat csv;
   AbcOptions options;
 };
 
@@ -58,6 +59,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   for (const Column& column : problem.columns()) options.columns.push_back(column.name);
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = &progress;
   std::vector<std::string> ids;
   std::optional<ObservedSet> chosen;
   const auto take = [&](const std::vector<std::string>& names, Ragged<const float> data) {
@@ -164,6 +167,7 @@ void register_abc(Verbs& verbs) {
       .output(o->output,
               "write the populations to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(own_fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { abc(*o, call); });

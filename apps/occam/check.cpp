@@ -28,6 +28,7 @@ struct CheckVerb {
   std::string robustness;
   std::int64_t robustness_datasets = 200;
   bool strict = false;
+  CsvFormat csv;
   CheckOptions options;
 };
 
@@ -132,10 +133,10 @@ void check_file(const CheckVerb& o, const Call& call) {
     throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted",
                 o.network);
   }
-  const auto reader = PredictionReader::open(o.predictions);
+  const auto progress = call.progress("predictions");
+  const auto reader = PredictionReader::open(o.predictions, o.csv, progress.get());
   std::vector<double> prior;
   if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
-  const auto progress = call.progress("predictions");
   ThreadPool pool(call.threads());
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
@@ -171,7 +172,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   const Problem problem = o.table.empty() ? network_problem(file, o.network, o.problem)
                                           : read_problem(file.problem, file.problem_name);
   if (!o.table.empty()) {
-    table.emplace(ReferenceTable::read(o.table, problem));
+    table.emplace(ReferenceTable::read(o.table, problem, o.csv, progress.get()));
     request.table = &table->all();
     request.table_rows = rows_to_check(*table, file, *progress);
   }
@@ -215,6 +216,7 @@ void register_check(Verbs& verbs) {
       .optional_argument("NET", o->network, "the network file (.occam)")
       .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
       .options(own_fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });

@@ -31,6 +31,7 @@ struct CompareVerb {
   bool summary = false;
   bool exact = false;
   VerdictOptions verdict;
+  CsvFormat csv;
 };
 
 Fields fields(CompareVerb& o) {
@@ -154,7 +155,7 @@ void compare(CompareVerb& o, const Call& call) {
   const AnswerColumns columns(file, o.parameters, o.summary ? comparator.summary_width() : 0);
   if (o.output == "-") {
     writer = make_answer_writer(
-        "-.csv", [](std::string_view text) { Call::print(text); }, file, columns.names());
+        "-.csv", [](std::string_view text) { Call::print_data(text); }, file, columns.names());
   } else if (!o.output.empty()) {
     make_answer_writer(
         o.output, [](std::string_view) {}, file,
@@ -208,6 +209,8 @@ void compare(CompareVerb& o, const Call& call) {
   options.columns = file.columns;
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = progress.get();
   for (const std::string& path : o.data)
     report_missing(read_observed(path, options, add), file, path, *progress);
   if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
@@ -257,6 +260,7 @@ void register_compare(Verbs& verbs) {
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->verdict))
       .computes()
       .run([o](const Call& call) { compare(*o, call); });

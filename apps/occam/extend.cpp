@@ -126,6 +126,7 @@ void register_extend(Verbs& verbs) {
       .options(own_fields(*o))
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
+      .options(fields(o->training.csv))
       .computes()
       .run([o](const Call& call) { extend(*o, call); });
 }

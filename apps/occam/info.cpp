@@ -102,7 +102,7 @@ void register_info(Verbs& verbs) {
       .options(fields(*o))
       .run([o](const Call&) {
         const NetworkFile file = read_network_file(o->network);
-        Call::print(o->json ? everything(file).dump(2) + "\n" : summary(file));
+        o->json ? Call::print_data(everything(file).dump(2) + "\n") : Call::print(summary(file));
       });
 }
 

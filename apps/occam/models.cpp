@@ -103,16 +103,16 @@ void list_problems(const ModelsOptions& options) {
       text += problem_text(problem);
     }
   }
-  Call::print(options.json ? json_text(list) : text);
+  options.json ? Call::print_data(json_text(list)) : Call::print(text);
 }
 
 void models(const ModelsOptions& options) {
   for (const Helper& helper : helpers()) {
-    if (helper.language == options.helper) return Call::print(helper.text);
+    if (helper.language == options.helper) return Call::print_data(helper.text);
   }
   if (options.show.empty()) return list_problems(options);
   const Problem problem = load_problem(options.show);
-  Call::print(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
+  Call::print_data(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ void register_train(Verbs& verbs) {
       .options(network_fields(*o))
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
+      .options(fields(o->training.csv))
       .computes()
       .run([o](const Call& call) { train(*o, call); });
 }

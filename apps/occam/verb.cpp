@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "occam/core/suggest.hpp"
 #include "occam/core/version.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/shown.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
@@ -129,6 +131,11 @@ std::unique_ptr<ProgressSink> Call::progress(std::string unit) const {
 }
 
 void Call::print(std::string_view text) {
+  write_file_atomic("/dev/stdout", shown_text(text));
+}
+
+void Call::print_data(std::string_view text) {
+  if (::isatty(STDOUT_FILENO) == 1) return print(text);
   write_file_atomic("/dev/stdout", text);
 }
 
