@@ -54,8 +54,8 @@ class Call {
   // and SIGTERM only make stop_requested() true; a second one ends the program.
   std::unique_ptr<ProgressSink> progress(std::string unit) const;
 
-  // Writes to standard output, throws Error(io). Text for people: names in it come from files of anyone, so what
-  // would steer a terminal is shown instead of sent.
+  // Writes to standard output, throws Error(io). Text for people: names in it come from files of anyone, so
+  // what would steer a terminal is shown instead of sent.
   static void print(std::string_view text);
   // The same for programs (csv, JSON): byte for byte, unless standard output is a terminal.
   static void print_data(std::string_view text);

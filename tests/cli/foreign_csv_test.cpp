@@ -1,5 +1,5 @@
-// csv files of other countries and other people, read by the program: separators and decimal marks, encodings, names
-// that would steer a terminal.
+// csv files of other countries and other people, read by the program: separators and decimal marks,
+// encodings, names that would steer a terminal.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -39,14 +39,16 @@ TEST_F(ForeignCsv, SemicolonsAndDecimalCommasAreReadAndSaid) {
   const std::string said = "occam: commas.csv: read with semicolons between cells and decimal commas\n";
   EXPECT_EQ(commas.err.find(said), commas.err.rfind(said)) << "said once";
   EXPECT_NE(commas.err.find(said), std::string::npos) << commas.err;
-  const Outcome set = (*shell_)("occam compare net.occam commas.csv --separator semicolon --decimal comma" + by);
+  const Outcome set =
+      (*shell_)("occam compare net.occam commas.csv --separator semicolon --decimal comma" + by);
   EXPECT_EQ(set.out, commas.out);
   EXPECT_EQ(set.err.find("read with"), std::string::npos) << set.err;
   EXPECT_EQ((*shell_)("occam compare net.occam commas.csv --decimal point" + by).code, 65);
   EXPECT_EQ((*shell_)("occam compare net.occam commas.csv --decimal ';'" + by).code, 64);
   const Outcome piped = (*shell_)("occam compare net.occam - < commas.csv" + by);
   EXPECT_EQ(piped.out, commas.out);
-  const Outcome abc = (*shell_)("occam abc beta-binomial commas.csv --by subject --dataset bob --rejection 50 --quiet");
+  const Outcome abc =
+      (*shell_)("occam abc beta-binomial commas.csv --by subject --dataset bob --rejection 50 --quiet");
   EXPECT_NE(abc.code, 65) << abc.err;
 }
 
@@ -54,19 +56,23 @@ TEST_F(ForeignCsv, TablesAndPredictionsTakeThemToo) {
   shell_->write("p.csv", "true;p_a;p_b\na;0,75;0,25\nb;0,5;0,5\na;0,9;0,1\nb;0,2;0,8\n");
   const Outcome check = (*shell_)("occam check --predictions p.csv");
   EXPECT_EQ(check.code, 0) << check.err;
-  EXPECT_NE(check.err.find("p.csv: read with semicolons between cells and decimal commas"), std::string::npos);
+  EXPECT_NE(check.err.find("p.csv: read with semicolons between cells and decimal commas"),
+            std::string::npos);
   EXPECT_EQ((*shell_)("occam check --predictions p.csv --decimal point").code, 65);
   ASSERT_EQ((*shell_)("occam simulate beta-binomial --datasets 300 --n 5 -o t.csv --quiet").code, 0);
   ASSERT_EQ((*shell_)("tr , ';' < t.csv > s.csv").code, 0);
   const auto train = [&](const std::string& table) {
-    return (*shell_)("occam train beta-binomial -o " + table + ".occam --iterations 20 --batch 8 --warmup 5 "
+    return (*shell_)("occam train beta-binomial -o " + table +
+                     ".occam --iterations 20 --batch 8 --warmup 5 "
                      "--validate-every 10 --network 'inv_width=4 equiv_width=4 post_width=4 summary=2' "
-                     "--scope-reference 0 --table " + table);
+                     "--scope-reference 0 --table " +
+                     table);
   };
   ASSERT_EQ(train("t.csv").code, 0);
   const Outcome semicolons = train("s.csv");
   EXPECT_EQ(semicolons.code, 0) << semicolons.err;
-  EXPECT_NE(semicolons.err.find("s.csv: read with semicolons between cells"), std::string::npos) << semicolons.err;
+  EXPECT_NE(semicolons.err.find("s.csv: read with semicolons between cells"), std::string::npos)
+      << semicolons.err;
   EXPECT_TRUE(shell_->read("t.csv.occam") == shell_->read("s.csv.occam"));
 }
 
@@ -90,7 +96,9 @@ TEST_F(ForeignCsv, AnUmlautInLatin1IsAnswered) {
 
 // On a terminal nothing that a file holds can move the cursor, change colours or clear the screen.
 TEST_F(ForeignCsv, EscapesInNamesAreShownNotSent) {
-  shell_->write("d.csv", "name,x\n\x1b[31mred\x1b]0;title\x07,1\ngreen\xc2\x9b" "2J,0\n\x1b[1mlost,NA\n");
+  shell_->write("d.csv",
+                "name,x\n\x1b[31mred\x1b]0;title\x07,1\ngreen\xc2\x9b"
+                "2J,0\n\x1b[1mlost,NA\n");
   const std::string compare = "occam compare net.occam d.csv --by name --missing drop ";
   for (const std::string& more : {"", "--parameters ", "--exact "}) {
     const Outcome outcome = (*shell_)(compare + more);

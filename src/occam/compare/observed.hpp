@@ -22,8 +22,8 @@ struct ObservedOptions {
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
   MissingRows missing = MissingRows::refuse;
-  CsvFormat csv;                   // what separates cells, and the decimal mark
-  ProgressSink* notes = nullptr;   // told how a csv file was read, where that is not the usual
+  CsvFormat csv;                  // what separates cells, and the decimal mark
+  ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual
 };
 
 // What was left out because values were missing.

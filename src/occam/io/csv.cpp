@@ -158,9 +158,11 @@ std::string cell_hint(std::string_view cell, const CsvDialect& dialect) {
     case CellStatus::out_of_range:
       throw Error(ErrorKind::bad_data, "{}: '{}' is beyond the range of numbers", where, shown(cell));
     case CellStatus::in_doubt:
-      throw Error(ErrorKind::bad_data, "{}: '{}' cannot be read for sure: {}", where, shown(cell), dialect.doubt);
+      throw Error(ErrorKind::bad_data, "{}: '{}' cannot be read for sure: {}", where, shown(cell),
+                  dialect.doubt);
     default:
-      throw Error(ErrorKind::bad_data, "{}: '{}' is not a number{}", where, shown(cell), cell_hint(cell, dialect));
+      throw Error(ErrorKind::bad_data, "{}: '{}' is not a number{}", where, shown(cell),
+                  cell_hint(cell, dialect));
   }
 }
 
@@ -212,7 +214,8 @@ CsvReader::CsvReader(ByteSource source, std::string name, CsvOptions options)
     size += count;
   }
   head->resize(size);
-  source_ = [head, given = take_head(*head, count == 0), rest = std::move(source)](std::span<char> out) mutable {
+  source_ = [head, given = take_head(*head, count == 0),
+             rest = std::move(source)](std::span<char> out) mutable {
     if (given == head->size()) return rest(out);
     const std::size_t some = std::min(out.size(), head->size() - given);
     std::memcpy(out.data(), head->data() + given, some);
@@ -410,8 +413,11 @@ bool CsvReader::next_row() {
 // More cells than the header has: their commas may be decimal ones.
 std::string CsvReader::count_hint() const {
   if (dialect_.separator != ',' || cell_count_ <= columns_.size()) return "";
-  return "; if the commas in it are decimal marks, " + std::string(columns_.size() == 1
-             ? "add --decimal comma" : "separate cells by semicolons or tabs, or quote the numbers and add --decimal comma");
+  return "; if the commas in it are decimal marks, " +
+         std::string(
+             columns_.size() == 1
+                 ? "add --decimal comma"
+                 : "separate cells by semicolons or tabs, or quote the numbers and add --decimal comma");
 }
 
 bool CsvReader::next() {
@@ -425,8 +431,8 @@ bool CsvReader::next() {
                 name_, blank_line);
   }
   if (cell_count_ != columns_.size()) {
-    throw Error(ErrorKind::bad_data, "{}:{}: expected {} cells as in the header, found {}{}", name_, row_line_,
-                columns_.size(), cell_count_, count_hint());
+    throw Error(ErrorKind::bad_data, "{}:{}: expected {} cells as in the header, found {}{}", name_,
+                row_line_, columns_.size(), cell_count_, count_hint());
   }
   if (any_escaped_) unescape_cells();
   return true;
@@ -453,7 +459,8 @@ double CsvReader::number(std::size_t column) const {
   // A cell with doubled quotes is no number either way, so the raw bytes will do.
   const CellStatus status = parse_cell({cells_[column].data, cells_[column].size}, dialect_, number);
   if (status == CellStatus::number) return number;
-  return missing_or_refuse(status, options_.missing, dialect_, name_, row_line_, columns_[column], text(column));
+  return missing_or_refuse(status, options_.missing, dialect_, name_, row_line_, columns_[column],
+                           text(column));
 }
 
 CsvTable::CsvTable(std::string text, std::string name, CsvOptions options)
@@ -507,8 +514,8 @@ std::vector<double> CsvTable::numbers(std::size_t column) const {
     // A cell with doubled quotes is no number either way, so the raw text will do.
     const CellStatus status = parse_cell(raw(row, column), dialect_, result[row]);
     if (status == CellStatus::number) continue;
-    result[row] =
-        missing_or_refuse(status, options_.missing, dialect_, name_, line(row), columns_[column], cell(row, column));
+    result[row] = missing_or_refuse(status, options_.missing, dialect_, name_, line(row), columns_[column],
+                                    cell(row, column));
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // csv and tsv: RFC 4180 (quoted cells, doubled quotes, newlines inside quotes) with a header row; LF or CRLF,
-// UTF-8 with or without a byte order mark, blank lines at the end ignored. Separator and decimal mark are set or
-// recognised (csv_dialect.hpp); cells that are not UTF-8 are taken for Windows-1252. CsvReader goes row by row in
-// bounded memory; CsvTable holds a whole file and parses columns on demand; CsvWriter writes what both read.
-// Messages name the file, the true line (also after newlines inside quotes) and the column.
+// UTF-8 with or without a byte order mark, blank lines at the end ignored. Separator and decimal mark are set
+// or recognised (csv_dialect.hpp); cells that are not UTF-8 are taken for Windows-1252. CsvReader goes row by
+// row in bounded memory; CsvTable holds a whole file and parses columns on demand; CsvWriter writes what both
+// read. Messages name the file, the true line (also after newlines inside quotes) and the column.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ enum class MissingValues { refuse, keep_nan };
 struct CsvOptions {
   CsvFormat format;
   MissingValues missing = MissingValues::refuse;
-  ProgressSink* notes = nullptr;  // told once what was recognised, where it is not the usual
-  std::size_t chunk_bytes = std::size_t{1} << 18;     // streaming only: read at a time (fits in a cache)
+  ProgressSink* notes = nullptr;                   // told once what was recognised, where it is not the usual
+  std::size_t chunk_bytes = std::size_t{1} << 18;  // streaming only: read at a time (fits in a cache)
   std::size_t max_row_bytes = std::size_t{64} << 20;  // streaming only: the memory one row may take
 };
 

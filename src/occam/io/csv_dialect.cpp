@@ -60,9 +60,9 @@ class Cells {
     if (first == std::string_view::npos) return {};
     return cell_.substr(first, cell_.find_last_not_of(" \t\r\"") - first + 1);
   }
-  bool ended() const { return ended_; }         // by a separator or a line end, not by the end of the text
+  bool ended() const { return ended_; }  // by a separator or a line end, not by the end of the text
   bool ends_row() const { return !open_; }
-  std::size_t line() const { return line_; }    // of the cell, from 1
+  std::size_t line() const { return line_; }  // of the cell, from 1
 
  private:
   std::string_view text_;
@@ -219,7 +219,8 @@ std::optional<char> separator_line(std::string_view& head) {
   if (end == std::string_view::npos || !head.starts_with("sep=")) return std::nullopt;
   std::string_view value = head.substr(4, end - 4);
   if (value.ends_with('\r')) value.remove_suffix(1);
-  if (value.size() != 1 || std::string_view(",;\t").find(value[0]) == std::string_view::npos) return std::nullopt;
+  if (value.size() != 1 || std::string_view(",;\t").find(value[0]) == std::string_view::npos)
+    return std::nullopt;
   head.remove_prefix(end + 1);
   return value[0];
 }
@@ -237,10 +238,12 @@ std::string note_on(const CsvDialect& dialect, std::string_view name, const CsvF
 }  // namespace
 
 Fields fields(CsvFormat& format) {
-  return {field("separator", format.separator, "what stands between the cells of csv files; auto: recognised and said")
-              .one_of({"auto", "comma", "semicolon", "tab"}),
-          field("decimal", format.decimal, "the decimal mark of numbers in csv files; auto: recognised and said")
-              .one_of({"auto", "point", "comma"})};
+  return {
+      field("separator", format.separator,
+            "what stands between the cells of csv files; auto: recognised and said")
+          .one_of({"auto", "comma", "semicolon", "tab"}),
+      field("decimal", format.decimal, "the decimal mark of numbers in csv files; auto: recognised and said")
+          .one_of({"auto", "point", "comma"})};
 }
 
 CsvDialect csv_dialect(std::string_view head, bool whole, std::string_view name, const CsvFormat& format) {
@@ -251,7 +254,8 @@ CsvDialect csv_dialect(std::string_view head, bool whole, std::string_view name,
   if (format.separator != "auto") {
     dialect.separator = format.separator == "semicolon" ? ';' : format.separator == "tab" ? '\t' : ',';
   } else {
-    dialect.separator = named ? *named : recognised_separator(header_of(head), name, format.decimal == "comma");
+    dialect.separator =
+        named ? *named : recognised_separator(header_of(head), name, format.decimal == "comma");
   }
   if (format.decimal != "auto") {
     dialect.decimal = format.decimal == "comma" ? ',' : '.';

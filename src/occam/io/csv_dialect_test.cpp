@@ -30,7 +30,8 @@ Read read(const std::string& text, const std::string& column = "rt", const CsvFo
   return {table.numbers(column), notes.said};
 }
 
-std::string failure(const std::string& text, const CsvFormat& format = {}, const std::string& name = "x.csv") {
+std::string failure(const std::string& text, const CsvFormat& format = {},
+                    const std::string& name = "x.csv") {
   return testing::failure_of([&] { read(text, "rt", format, name); });
 }
 
@@ -49,21 +50,24 @@ TEST(CsvDialect, TheUsualIsReadWithoutAWord) {
 
 // As R's write.csv2 and write.table(sep = ";", dec = ",") write data frames.
 TEST(CsvDialect, ReadsWhatRWrites) {
-  const std::string r = "\"\";\"subject\";\"rt\";\"response\"\n\"1\";\"anna\";0,512;1\n\"2\";\"b,c\";1,25e-05;0\n\"3\";NA;-12;1\n";
+  const std::string r =
+      "\"\";\"subject\";\"rt\";\"response\"\n\"1\";\"anna\";0,512;1\n\"2\";\"b,c\";1,25e-05;0\n\"3\";NA;-12;"
+      "1\n";
   EXPECT_EQ(read(r).numbers, (Numbers{0.512, 1.25e-05, -12}));
   EXPECT_EQ(read(r).said, kCommas);
   EXPECT_EQ(CsvTable(r, "x.csv").text("subject"), (std::vector<std::string>{"anna", "b,c", "NA"}));
 }
 
-// As spreadsheets write it: byte order mark, CRLF, quotes only where they are needed, and perhaps a first line
-// that names the separator.
+// As spreadsheets write it: byte order mark, CRLF, quotes only where they are needed, and perhaps a first
+// line that names the separator.
 TEST(CsvDialect, ReadsWhatSpreadsheetsWrite) {
   const std::string text = "subject;rt\r\nanna;0,512\r\n\"x;y\";1,5\r\n";
   for (const std::string& before : {"", "\xef\xbb\xbf", "sep=;\r\n", "\xef\xbb\xbfsep=;\r\n", "sep=;\n"}) {
     EXPECT_EQ(read(before + text).numbers, (Numbers{0.512, 1.5})) << before;
     EXPECT_EQ(read(before + text).said, kCommas) << before;
   }
-  EXPECT_EQ(failure("sep=;\r\nsubject;rt\r\nanna;fast\r\n"), "65: x.csv:3: column 'rt': 'fast' is not a number");
+  EXPECT_EQ(failure("sep=;\r\nsubject;rt\r\nanna;fast\r\n"),
+            "65: x.csv:3: column 'rt': 'fast' is not a number");
   EXPECT_EQ(read("subject\trt\r\nanna\t0,512\r\n").said,
             std::vector<std::string>{"x.csv: read with tabs between cells and decimal commas"});
   EXPECT_EQ(read("subject\trt\nanna\t0,512\n", "rt", {}, "x.tsv").numbers, Numbers{0.512});
@@ -84,7 +88,8 @@ TEST(CsvDialect, WhatMayBeThousandsIsSettledByTheOtherNumbers) {
   EXPECT_EQ(read("id\trt\na\t1,234\nb\t0,5\n", "rt", {}, "x.tsv").numbers, (Numbers{1.234, 0.5}));
   EXPECT_EQ(read("id;rt\na;1,234\n").numbers, Numbers{1.234});  // the comma is why there are semicolons
   EXPECT_EQ(failure("id;rt\na;1.234\n"),
-            "65: x.csv:2: column 'rt': '1.234' cannot be read for sure: '1.234' in line 2 has a decimal mark or one "
+            "65: x.csv:2: column 'rt': '1.234' cannot be read for sure: '1.234' in line 2 has a decimal mark "
+            "or one "
             "between thousands; say which mark decimals have with --decimal point or --decimal comma");
   EXPECT_EQ(failure("id\trt\na\t1,234\n", {}, "x.tsv").substr(0, 64),
             "65: x.tsv:2: column 'rt': '1,234' cannot be read for sure: '");
@@ -92,14 +97,16 @@ TEST(CsvDialect, WhatMayBeThousandsIsSettledByTheOtherNumbers) {
 
 TEST(CsvDialect, TwoMarksInOneFileAreRefused) {
   EXPECT_EQ(failure("id;rt\na;0.5\nb;0,5\n"),
-            "65: x.csv:2: column 'rt': '0.5' cannot be read for sure: '0.5' in line 2 has a point and '0,5' in line 3 a "
+            "65: x.csv:2: column 'rt': '0.5' cannot be read for sure: '0.5' in line 2 has a point and '0,5' "
+            "in line 3 a "
             "comma; say which mark decimals have with --decimal point or --decimal comma");
   // Whole numbers are beyond doubt, and so is a file whose mark was said.
   EXPECT_EQ(read("id;rt\n0.5;1\n0,5;2\n").numbers, (Numbers{1, 2}));
   EXPECT_EQ(read("id;rt\n0.5;1,5\n", "rt", {.decimal = "comma"}).numbers, Numbers{1.5});
   // Thousands among decimals of the other mark.
   EXPECT_EQ(failure("id;rt\na;0,5\nb;1.234\n"),
-            "65: x.csv:3: column 'rt': '1.234' is not a number with a decimal comma; if all decimals of the file are "
+            "65: x.csv:3: column 'rt': '1.234' is not a number with a decimal comma; if all decimals of the "
+            "file are "
             "written so, add --decimal point");
   EXPECT_NE(failure("id;rt\na;0,5\nb;1.234,5\n"), "no error");
   EXPECT_NE(failure("id;rt\na;0,5\nb;1,234,5\n"), "no error");
@@ -112,28 +119,33 @@ TEST(CsvDialect, AnotherMarkFarDownIsRefused) {
   std::string points = whole;
   for (int i = 0; i < 20000; ++i) whole += "a;7\n";
   for (int i = 0; i < 20000; ++i) points += "a;0.5\n";
-  EXPECT_NE(failure(whole + "b;0,5\n").find("x.csv:20002: column 'rt': '0,5' is not a number"), std::string::npos);
-  EXPECT_NE(failure(points + "b;0,5\n").find("x.csv:20002: column 'rt': '0,5' is not a number"), std::string::npos);
+  EXPECT_NE(failure(whole + "b;0,5\n").find("x.csv:20002: column 'rt': '0,5' is not a number"),
+            std::string::npos);
+  EXPECT_NE(failure(points + "b;0,5\n").find("x.csv:20002: column 'rt': '0,5' is not a number"),
+            std::string::npos);
   EXPECT_EQ(read(whole + "b;0,5\n", "rt", {.decimal = "comma"}).numbers.back(), 0.5);
 }
 
 // Commas that may separate or be decimal marks: nothing is guessed, and the message says what settles it.
 TEST(CsvDialect, CommasAloneAreSeparators) {
-  EXPECT_EQ(failure("rt\n1,5\n"),
-            "65: x.csv:2: expected 1 cells as in the header, found 2; if the commas in it are decimal marks, add "
-            "--decimal comma");
+  EXPECT_EQ(
+      failure("rt\n1,5\n"),
+      "65: x.csv:2: expected 1 cells as in the header, found 2; if the commas in it are decimal marks, add "
+      "--decimal comma");
   EXPECT_EQ(read("rt\n1,5\n", "rt", {.decimal = "comma"}).numbers, Numbers{1.5});
-  EXPECT_EQ(failure("id,rt\n\"1\",\"1,5\"\n"),
-            "65: x.csv:2: column 'rt': '1,5' is not a number with a decimal point; if all decimals of the file are "
-            "written so, add --decimal comma");
+  EXPECT_EQ(
+      failure("id,rt\n\"1\",\"1,5\"\n"),
+      "65: x.csv:2: column 'rt': '1,5' is not a number with a decimal point; if all decimals of the file are "
+      "written so, add --decimal comma");
   EXPECT_EQ(read("id,rt\n\"1\",\"1,5\"\n", "rt", {.decimal = "comma"}).numbers, Numbers{1.5});
   EXPECT_NE(failure("id,rt\n1,5,2,5\n").find("if the commas in it are decimal marks"), std::string::npos);
 }
 
 TEST(CsvDialect, SeparatorsInDoubtAreRefused) {
-  EXPECT_EQ(failure("id;a\trt\n1;2\t3\n"),
-            "65: x.csv: the header holds both semicolons and tabs; say what stands between cells with --separator "
-            "semicolon or --separator tab");
+  EXPECT_EQ(
+      failure("id;a\trt\n1;2\t3\n"),
+      "65: x.csv: the header holds both semicolons and tabs; say what stands between cells with --separator "
+      "semicolon or --separator tab");
   EXPECT_EQ(read("id;a\trt\n1;2\t3\n", "rt", {.separator = "tab"}).numbers, Numbers{3});
 }
 
@@ -146,7 +158,8 @@ TEST(CsvDialect, WhatIsSetIsNotRecognised) {
 
 // Long and odd numbers with a decimal comma are those with a point.
 TEST(CsvDialect, DecimalCommasAreExact) {
-  EXPECT_EQ(read("id;rt\n1;0,1\n2;+2,5\n3; 3,25 \n4;1,5E-320\n5;,5\n6;5,\n7;9007199254740993,5\n8;\"7,5\"\n").numbers,
+  EXPECT_EQ(read("id;rt\n1;0,1\n2;+2,5\n3; 3,25 \n4;1,5E-320\n5;,5\n6;5,\n7;9007199254740993,5\n8;\"7,5\"\n")
+                .numbers,
             (Numbers{0.1, 2.5, 3.25, 1.5E-320, .5, 5, 9007199254740993.5, 7.5}));
 }
 
@@ -172,7 +185,9 @@ TEST(CsvDialect, StreamsInSmallPieces) {
 
 TEST(CsvDialect, NamesThatAreNotUtf8AreTakenForWindows1252) {
   Notes notes;
-  const std::string text = "gr\xf6\xdf" "e;name\n0,5;M\xfcller\n1,5;Ende\n";
+  const std::string text =
+      "gr\xf6\xdf"
+      "e;name\n0,5;M\xfcller\n1,5;Ende\n";
   CsvReader reader = CsvReader::from_text(text, "x.csv", {.notes = &notes});
   EXPECT_EQ(reader.columns(), (std::vector<std::string>{"größe", "name"}));
   ASSERT_TRUE(reader.next());
@@ -180,8 +195,8 @@ TEST(CsvDialect, NamesThatAreNotUtf8AreTakenForWindows1252) {
   EXPECT_EQ(reader.number(0), 0.5);
   EXPECT_EQ(CsvTable(text, "x.csv").text("name"), (std::vector<std::string>{"Müller", "Ende"}));
   EXPECT_EQ(notes.said,
-            (std::vector<std::string>{kCommas[0],
-                                      "x.csv: not in UTF-8; names in it are read as Windows-1252 (Latin-1)"}));
+            (std::vector<std::string>{
+                kCommas[0], "x.csv: not in UTF-8; names in it are read as Windows-1252 (Latin-1)"}));
 }
 
 }  // namespace

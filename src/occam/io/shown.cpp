@@ -30,8 +30,8 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-// Control characters, those of 8 bits (U+0080 to U+009F) among them, and what turns the direction of writing round
-// (U+202A to U+202E, U+2066 to U+2069), with which a name could pass for another.
+// Control characters, those of 8 bits (U+0080 to U+009F) among them, and what turns the direction of writing
+// round (U+202A to U+202E, U+2066 to U+2069), with which a name could pass for another.
 bool steers(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
@@ -97,9 +97,10 @@ bool is_utf8(std::string_view text) {
 std::string as_utf8(std::string_view text) {
   if (is_utf8(text)) return std::string(text);
   // Bytes 0x80 to 0x9f; those without a character stay what they are in Latin-1.
-  constexpr unsigned kWindows[32] = {
-      0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f,
-      0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178};
+  constexpr unsigned kWindows[32] = {0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021,
+                                     0x2c6,  0x2030, 0x160,  0x2039, 0x152,  0x8d,   0x17d,  0x8f,
+                                     0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                     0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178};
   std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

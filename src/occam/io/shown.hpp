@@ -1,5 +1,5 @@
-// Text of unknown origin made fit to be shown or stored: control characters cannot steer a terminal, bytes that
-// are not UTF-8 become some.
+// Text of unknown origin made fit to be shown or stored: control characters cannot steer a terminal, bytes
+// that are not UTF-8 become some.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace occam {
 
-// For a message: on one line, `text` with control characters and broken UTF-8 as \x1b, cut to about `limit` bytes
-// with "..." where it is longer.
+// For a message: on one line, `text` with control characters and broken UTF-8 as \x1b, cut to about `limit`
+// bytes with "..." where it is longer.
 std::string shown(std::string_view text, std::size_t limit = 60);
 
 // For a terminal: the same for a text of any length, in which line ends and tabs stay.

@@ -18,8 +18,12 @@ TEST(Shown, CutsBetweenCharacters) {
 }
 
 TEST(Shown, ShowsWhatWouldSteerATerminal) {
-  EXPECT_EQ(shown("\xc2\x9b" "31m"), R"(\xc2\x9b31m)");               // the 8 bit form of escape [
-  EXPECT_EQ(shown("a\xe2\x80\xae" "b\xe2\x81\xa6"), R"(a\xe2\x80\xaeb\xe2\x81\xa6)");  // writing turned round
+  EXPECT_EQ(shown("\xc2\x9b"
+                  "31m"),
+            R"(\xc2\x9b31m)");  // the 8 bit form of escape [
+  EXPECT_EQ(shown("a\xe2\x80\xae"
+                  "b\xe2\x81\xa6"),
+            R"(a\xe2\x80\xaeb\xe2\x81\xa6)");  // writing turned round
   EXPECT_EQ(shown("\x7f"), R"(\x7f)");
   EXPECT_EQ(shown_text("a\tb\n\x1b[2J\r"), "a\tb\n\\x1b[2J\\x0d");
   EXPECT_EQ(shown_text(std::string(1000, 'x')).size(), 1000u);

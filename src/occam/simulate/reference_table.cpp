@@ -89,10 +89,11 @@ void read_npz_table(const std::string& path, const Problem& problem, Batch& all)
 // Reads row by row; a data set is complete when another begins.
 class CsvTableReader {
  public:
-  CsvTableReader(const std::string& path, const Problem& problem, const CsvFormat& format, ProgressSink* notes)
+  CsvTableReader(const std::string& path, const Problem& problem, const CsvFormat& format,
+                 ProgressSink* notes)
       : problem_(problem),
-        reader_(CsvReader::open(
-            path, {.format = format, .missing = MissingValues::keep_nan, .notes = notes})),
+        reader_(
+            CsvReader::open(path, {.format = format, .missing = MissingValues::keep_nan, .notes = notes})),
         dataset_(reader_.column_index("dataset")),
         model_(reader_.column_index("model")) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));

@@ -18,7 +18,8 @@ namespace occam {
 class ReferenceTable {
  public:
   // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns,
-  // models, sizes, values that are not finite. `format` is that of csv files; `notes` is told what was recognised.
+  // models, sizes, values that are not finite. `format` is that of csv files; `notes` is told what was
+  // recognised.
   static ReferenceTable read(const std::string& path, const Problem& problem, const CsvFormat& format = {},
                              ProgressSink* notes = nullptr);
 

@@ -452,9 +452,8 @@ NetworkFile Trainer::train() {
         s_->at.loss_count > 0 ? s_->at.loss_sum / static_cast<double>(s_->at.loss_count) : NAN;
     progress_.update(
         s_->at.step, s_->at.total,
-        fmt::format(
-            "loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
-            static_cast<double>(options_.batch) * s_->steps_per_s()));
+        fmt::format("loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
+                    static_cast<double>(options_.batch) * s_->steps_per_s()));
     if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes) {
       save_checkpoint();
     }
