@@ -92,7 +92,7 @@ class Verb {
   Verb& arguments(std::string name, std::vector<std::string>& target, std::string help);
   // -o, --output FILE.
   Verb& output(std::string& target, std::string help);
-  // Flags. Values are checked by the fields; a true/false field is a switch, `--no-x` where it is on.
+  // Flags. Values are checked by the fields; a true/false field is a switch, with `--no-x` as its opposite.
   Verb& options(Fields fields);
   // Adds --threads, --seed and --quiet.
   Verb& computes();

@@ -1,6 +1,7 @@
 // What the documentation shows is what the program does. Blocks that open with ```sh exactly are run, page by
 // page in one folder, if they call occam: in a block with `$ ` prompts every command, its output compared
-// with the lines below it (a line `...` stands for any lines); in a block without, every line.
+// with the lines below it (a line `...` stands for any lines); in a block without, every line. Pages are those of
+// docs/, the READMEs of examples and studies, and the pages at the top.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -61,6 +62,26 @@ std::vector<Step> steps_of(const std::string& page) {
   return steps;
 }
 
+// Decimals behind the point, 0 for anything but a plain number.
+int decimals_of(const std::string& text) {
+  const auto point = text.find('.');
+  return point == std::string::npos ? 0 : static_cast<int>(text.size() - point - 1);
+}
+
+// Whether two numbers are one as far as CPUs agree: all but the last digits of those written in full; of those
+// rounded to three decimals or fewer, as in tables, the last one by one.
+bool same_number(const std::string& x, const std::string& y) {
+  char* x_end = nullptr;
+  char* y_end = nullptr;
+  const double x_value = std::strtod(x.c_str(), &x_end);
+  const double y_value = std::strtod(y.c_str(), &y_end);
+  if (x.empty() || y.empty() || *x_end != '\0' || *y_end != '\0') return false;
+  const int decimals = decimals_of(x);
+  const bool rounded = decimals == decimals_of(y) && decimals >= 1 && decimals <= 3;
+  const double allowed = rounded ? 1.01 * std::pow(10, -decimals) : 1e-6 * std::fabs(x_value);
+  return std::fabs(x_value - y_value) <= allowed;
+}
+
 // Whether two lines say the same; numbers may differ as much as they do from one CPU to another.
 bool same_line(const std::string& a, const std::string& b) {
   const char* separators = " ,\t:=";
@@ -73,12 +94,7 @@ bool same_line(const std::string& a, const std::string& b) {
     }
     const std::string x = a.substr(i, a.find_first_of(separators, i) - i);
     const std::string y = b.substr(j, b.find_first_of(separators, j) - j);
-    char* x_end = nullptr;
-    char* y_end = nullptr;
-    const double x_value = std::strtod(x.c_str(), &x_end);
-    const double y_value = std::strtod(y.c_str(), &y_end);
-    const bool numbers = *x_end == '\0' && *y_end == '\0';
-    if (x != y && !(numbers && std::fabs(x_value - y_value) <= 1e-6 * std::fabs(x_value))) return false;
+    if (x != y && !same_number(x, y)) return false;
     i += x.size();
     j += y.size();
   }
@@ -102,6 +118,9 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
   EXPECT_TRUE(same_line("a,0.12345678901,b", "a,0.12345678902,b"));
   EXPECT_FALSE(same_line("a,0.1234,b", "a,0.1235,b"));
   EXPECT_FALSE(same_line("n 3", "n 4"));
+  EXPECT_TRUE(same_line("fair 0.749 flat 0.251", "fair 0.750 flat 0.250"));
+  EXPECT_FALSE(same_line("fair 0.749", "fair 0.751"));
+  EXPECT_FALSE(same_line("fair 0.749", "fair 0.75"));
   EXPECT_FALSE(same_line("one two", "one"));
   EXPECT_FALSE(same_line("one", "one two"));
   EXPECT_TRUE(matches({"a", "b", "c", "d"}, {"a", "...", "d"}));
@@ -112,8 +131,11 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
 
 std::vector<std::string> pages() {
   std::vector<std::string> names = {"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"};
-  for (const auto& entry : std::filesystem::directory_iterator(OCCAM_SOURCE "/docs")) {
-    if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
+  for (const char* folder : {"docs", "examples", "studies"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(OCCAM_SOURCE "/" + std::string(folder))) {
+      if (entry.path().extension() != ".md") continue;
+      names.push_back(std::filesystem::relative(entry.path(), OCCAM_SOURCE).string());
+    }
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -121,8 +143,17 @@ std::vector<std::string> pages() {
 
 class EveryPage : public ::testing::TestWithParam<std::string> {};
 
+// Examples in these languages need them; elsewhere their pages are skipped, and counted as such.
+std::string missing_language(const std::string& page, const Shell& shell) {
+  if (page.starts_with("examples/python") && shell("python3 -c 'import numpy'").code != 0) return "NumPy";
+  if (page.starts_with("examples/r-") && shell("command -v Rscript").code != 0) return "R";
+  return "";
+}
+
 TEST_P(EveryPage, ShowsWhatTheProgramDoes) {
   Shell shell;
+  if (const std::string missing = missing_language(GetParam(), shell); !missing.empty())
+    GTEST_SKIP() << missing << " is not installed";
   // Pages speak of files in examples/ as a reader at the top of the repository does.
   std::filesystem::create_symlink(OCCAM_SOURCE "/examples", shell.folder() / "examples");
   for (const Step& step : steps_of(read_file(OCCAM_SOURCE "/" + GetParam()))) {
@@ -161,6 +192,23 @@ TEST_P(EveryPage, GeneratedTablesAreUpToDate) {
     ASSERT_NE(to, std::string::npos) << GetParam() << ": " << part;
     EXPECT_TRUE(page.substr(from, to - from) == shell("occam reference " + part).out)
         << GetParam() << " is out of date; run `make docs`";
+  }
+}
+
+std::size_t characters_in(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// One width for all pages. Tables and code are as wide as they have to be.
+TEST_P(EveryPage, LinesAreNoWiderThan120) {
+  bool code = false;
+  int number = 0;
+  for (const std::string& line : lines_of(read_file(OCCAM_SOURCE "/" + GetParam()))) {
+    ++number;
+    if (line.starts_with("```")) code = !code;
+    if (code || line.starts_with("    ") || line.starts_with("|")) continue;
+    EXPECT_LE(characters_in(line), 120u) << GetParam() << ":" << number;
   }
 }
 
