@@ -1,7 +1,8 @@
 // What the documentation shows is what the program does. Blocks that open with ```sh exactly are run, page by
 // page in one folder, if they call occam: in a block with `$ ` prompts every command, its output compared
-// with the lines below it (a line `...` stands for any lines, `...` at the end of a word for the rest of it); in a block without, every line. Pages are those of
-// docs/, the READMEs of examples and studies, and the pages at the top.
+// with the lines below it (a line `...` stands for any lines, `...` at the end of a word for the rest of it);
+// in a block without, every line. Pages are those of docs/, the READMEs of examples and studies, and the
+// pages at the top.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -66,8 +67,8 @@ bool has_three_decimals(const std::string& number) {
   return number.size() > 3 && number[number.size() - 4] == '.';
 }
 
-// Whether two numbers are one as far as CPUs agree. Those written in full may differ in their last digits. What a
-// network says of a data set is shown in tables with three decimals: of these, two have to agree.
+// Whether two numbers are one as far as CPUs agree. Those written in full may differ in their last digits.
+// What a network says of a data set is shown in tables with three decimals: of these, two have to agree.
 bool same_number(const std::string& x, const std::string& y) {
   char* x_end = nullptr;
   char* y_end = nullptr;
@@ -136,7 +137,8 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
 std::vector<std::string> pages() {
   std::vector<std::string> names = {"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"};
   for (const char* folder : {"docs", "examples", "studies"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(OCCAM_SOURCE "/" + std::string(folder))) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(OCCAM_SOURCE "/" + std::string(folder))) {
       if (entry.path().extension() != ".md") continue;
       names.push_back(std::filesystem::relative(entry.path(), OCCAM_SOURCE).string());
     }
@@ -200,8 +202,8 @@ TEST_P(EveryPage, GeneratedTablesAreUpToDate) {
 }
 
 std::size_t characters_in(const std::string& line) {
-  return static_cast<std::size_t>(
-      std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 // Blocks below a line `<!-- as in PAGE -->` stand word for word in that page, which is where they are run.

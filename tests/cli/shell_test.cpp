@@ -18,7 +18,7 @@ TEST(ShellFunctions, WaitForAConditionButNotForEver) {
 TEST(ShellFunctions, KnowWhoHeedsSigterm) {
   const Shell shell;
   EXPECT_EQ(shell("sleep 100 & p=$!; heeds_term $p; echo $?; kill -KILL $p").out, "1\n");
-  EXPECT_EQ(shell("sh -c 'trap : TERM; read x < fifo' & p=$!; mkfifo fifo; AWAIT=100 await 'heeds_term $p'; "
+  EXPECT_EQ(shell("mkfifo fifo; sh -c 'trap : TERM; read x < fifo' & p=$!; AWAIT=100 await 'heeds_term $p'; "
                   "echo $?; kill -KILL $p")
                 .out,
             "0\n");

@@ -62,7 +62,7 @@ TEST(CsvDialect, ReadsWhatRWrites) {
 // line that names the separator.
 TEST(CsvDialect, ReadsWhatSpreadsheetsWrite) {
   const std::string text = "subject;rt\r\nanna;0,512\r\n\"x;y\";1,5\r\n";
-  for (const std::string& before : {"", "\xef\xbb\xbf", "sep=;\r\n", "\xef\xbb\xbfsep=;\r\n", "sep=;\n"}) {
+  for (const std::string before : {"", "\xef\xbb\xbf", "sep=;\r\n", "\xef\xbb\xbfsep=;\r\n", "sep=;\n"}) {
     EXPECT_EQ(read(before + text).numbers, (Numbers{0.512, 1.5})) << before;
     EXPECT_EQ(read(before + text).said, kCommas) << before;
   }
@@ -91,8 +91,8 @@ TEST(CsvDialect, WhatMayBeThousandsIsSettledByTheOtherNumbers) {
             "65: x.csv:2: column 'rt': '1.234' cannot be read for sure: '1.234' in line 2 has a decimal mark "
             "or one "
             "between thousands; say which mark decimals have with --decimal point or --decimal comma");
-  EXPECT_EQ(failure("id\trt\na\t1,234\n", {}, "x.tsv").substr(0, 64),
-            "65: x.tsv:2: column 'rt': '1,234' cannot be read for sure: '");
+  EXPECT_TRUE(failure("id\trt\na\t1,234\n", {}, "x.tsv")
+                  .starts_with("65: x.tsv:2: column 'rt': '1,234' cannot be read for sure: "));
 }
 
 TEST(CsvDialect, TwoMarksInOneFileAreRefused) {
