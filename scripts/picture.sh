@@ -9,7 +9,8 @@ program=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$program" train examples/r-forgetting/problem.toml -o "$folder/forgetting.occam"
+"$program" train examples/r-forgetting/problem.toml -o "$folder/forgetting.occam" --iterations 300 \
+  --scope-reference 1000 --scope-calibration 1000
 "$program" compare "$folder/forgetting.occam" examples/r-forgetting/recall.csv --by participant \
   --report "$folder/report.html"
 node tests/web/picture.mjs "$folder/report.html" docs/report.png
