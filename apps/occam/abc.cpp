@@ -149,14 +149,13 @@ void abc(AbcVerb& o, const Call& call) {
 void register_abc(Verbs& verbs) {
   const auto o = std::make_shared<AbcVerb>();
   verbs.add("abc", "Compare models on one data set without a network (ABC-SMC)")
-      .about(
-          "Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the parameters "
-          "whose "
-          "data come close to the observed ones, in populations that come closer and closer. No training, "
-          "but "
-          "all the work anew for every data set, and only as good as the statistics that data sets are "
-          "compared "
-          "by. Defaults come from the problem. Without -o the populations are shown as a table.")
+      .about(R"(
+        Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the
+        parameters whose data come close to the observed ones, in populations that come closer and
+        closer. No training, but all the work anew for every data set, and only as good as the
+        statistics that data sets are compared by. Defaults come from the problem. Without -o the
+        populations are shown as a table.
+      )")
       .example("occam abc jump-process path.csv", "one path of a reaction, as in the published study")
       .example("occam abc beta-binomial tosses.csv --by coin --dataset penny -o penny.json",
                "one of several data sets, all numbers to a file")

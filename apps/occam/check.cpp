@@ -201,14 +201,13 @@ void check_net(const CheckVerb& o, const Call& call) {
 void register_check(Verbs& verbs) {
   const auto o = std::make_shared<CheckVerb>();
   verbs.add("check", "How far a network can be trusted")
-      .about(
-          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about "
-          "them, "
-          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact "
-          "posterior "
-          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a "
-          "report. "
-          "With --predictions FILE it judges probabilities that any other program made.")
+      .about(R"(
+        Simulates fresh data sets, of the sizes given and of the problem's own, asks the network
+        about them, and judges the answers: accuracy, log-loss, calibration, overconfidence, and,
+        where the exact posterior is known, the distance from it. Prints a table by size and a
+        verdict; with -o also writes a report. With --predictions FILE it judges probabilities that
+        any other program made.
+      )")
       .example("occam check coins.occam --datasets 10000 --n 5,20,100", "by size, and over all sizes")
       .example("occam check levy.occam -o report --robustness all",
                "a report with figures, and what the network says of data that no model makes")

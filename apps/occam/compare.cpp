@@ -245,12 +245,11 @@ void compare(CompareVerb& o, const Call& call) {
 void register_compare(Verbs& verbs) {
   const auto o = std::make_shared<CompareVerb>();
   verbs.add("compare", "Posterior model probabilities of observed data sets")
-      .about(
-          "Asks a trained network which model each data set supports. DATA are csv or tsv files with a "
-          "header (one "
-          "row per observation, columns found by name), npy or npz files, or - for csv on standard input. "
-          "Without -o "
-          "the answers are shown as a table.")
+      .about(R"(
+        Asks a trained network which model each data set supports. DATA are csv or tsv files with a
+        header (one row per observation, columns found by name), npy or npz files, or - for csv on
+        standard input. Without -o the answers are shown as a table.
+      )")
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")

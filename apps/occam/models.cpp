@@ -120,10 +120,11 @@ void models(const ModelsOptions& options) {
 void register_models(Verbs& verbs) {
   auto o = std::make_shared<ModelsOptions>();
   verbs.add("models", "List the built-in problems and their models")
-      .about(
-          "Lists the problems that are built in: the models each compares, the columns of its data, the "
-          "number "
-          "N of observations in a data set, and whether the exact posterior model probabilities are known.")
+      .about(R"(
+        Lists the problems that are built in: the models each compares, the columns of its data, the
+        number N of observations in a data set, and whether the exact posterior model probabilities
+        are known.
+      )")
       .options(fields(*o))
       .example("occam models", "the list")
       .example("occam models --show beta-binomial > coins.toml", "a problem file to start your own from")

@@ -174,7 +174,7 @@ Verb::Verb(std::string name, std::string summary, CLI::App& app)
 }
 
 Verb& Verb::about(std::string text) {
-  about_ = std::move(text);
+  about_ = wrapped(text, 0, 0, std::string::npos);  // line breaks of the source mean nothing
   return *this;
 }
 

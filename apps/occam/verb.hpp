@@ -80,7 +80,8 @@ class Verb {
  public:
   Verb(std::string name, std::string summary, CLI::App& app);
 
-  // Help: what the verb does, in full sentences, and an example (a command, what it is for).
+  // Help: what the verb does, in full sentences, and an example (a command, what it is for). The text is
+  // filled anew wherever it is shown; blank lines separate paragraphs.
   Verb& about(std::string text);
   Verb& example(std::string command, std::string meaning);
 
