@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "occam/core/progress.hpp"
+#include "occam/data/matrix.hpp"
 #include "occam/io/csv_dialect.hpp"
-#include "occam/nn/matrix.hpp"
 
 namespace occam {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "occam/core/progress.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/io/csv_dialect.hpp"
-#include "occam/simulate/batch.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {
