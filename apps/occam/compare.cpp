@@ -12,6 +12,7 @@
 #include "occam/compare/observed.hpp"
 #include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/scope/scope.hpp"
@@ -73,8 +74,8 @@ class ExactCheck {
         }
       }
       if (count_ < kTableRows) {
-        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", ids[static_cast<std::size_t>(b)], data.size(b),
-                             kl, pairs);
+        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", shown(ids[static_cast<std::size_t>(b)]),
+                             data.size(b), kl, pairs);
       }
       sum_ += kl;
       ++count_;
@@ -190,7 +191,7 @@ void compare(CompareVerb& o, const Call& call) {
       if (done == 0) Call::print(answer_header(answers, scope.has_value()));
       Call::print(answer_lines(answers, extras, kTableRows - done));
       for (std::int64_t b = 0; o.parameters && b < std::min(kTableRows - done, answers.size()); ++b) {
-        estimates_text += fmt::format("{}:", answers.id(b));
+        estimates_text += fmt::format("{}:", shown(answers.id(b)));
         for (std::size_t p = 0; p < estimates.names.size(); ++p) {
           const double value = estimates.values[static_cast<std::size_t>(b) * estimates.names.size() + p];
           if (!std::isnan(value)) estimates_text += fmt::format(" {} {:.3g}", estimates.names[p], value);
