@@ -196,21 +196,18 @@ void doubt_grouped(const Evidence::Seen& number, CsvDialect& dialect) {
       dialect);
 }
 
-// A number that can only be a decimal one settles the mark. Where there is none, so does a comma among
-// semicolons, which separate cells where the comma is taken; and a point among tabs, as in most files.
+// A number that can only be a decimal one settles the mark. Others may be whole, with a mark between
+// thousands, and nothing is guessed from them; only the point among tabs is what it is in most files.
 void recognise_decimal(const Evidence& seen, CsvDialect& dialect) {
-  const bool semicolons = dialect.separator == ';';
-  if (seen.point.line > 0 && seen.comma.line > 0) return doubt_two(seen.point, seen.comma, dialect);
-  if (seen.point.line > 0 || seen.comma.line > 0) {
+  if (seen.point.line > 0 && seen.comma.line > 0) {
+    doubt_two(seen.point, seen.comma, dialect);
+  } else if (seen.point.line > 0 || seen.comma.line > 0) {
     dialect.decimal = seen.comma.line > 0 ? ',' : '.';
-    return;
+  } else if (seen.grouped_comma.line > 0) {
+    doubt_grouped(seen.grouped_comma, dialect);
+  } else if (seen.grouped_point.line > 0 && dialect.separator == ';') {
+    doubt_grouped(seen.grouped_point, dialect);
   }
-  const bool points = seen.grouped_point.line > 0;
-  const bool commas = seen.grouped_comma.line > 0;
-  if (points && commas) return doubt_two(seen.grouped_point, seen.grouped_comma, dialect);
-  if (commas && !semicolons) return doubt_grouped(seen.grouped_comma, dialect);
-  if (points && semicolons) return doubt_grouped(seen.grouped_point, dialect);
-  dialect.decimal = commas ? ',' : '.';
 }
 
 // Takes the line "sep=;", by which some spreadsheets name their separator, off the head.
