@@ -198,7 +198,7 @@ void doubt_grouped(const Evidence::Seen& number, CsvDialect& dialect) {
 
 // A number that can only be a decimal one settles the mark. Others may be whole, with a mark between
 // thousands, and nothing is guessed from them; only the point among tabs is what it is in most files.
-void recognise_decimal(const Evidence& seen, CsvDialect& dialect) {
+void recognise_decimal(const Evidence& seen, bool whole, CsvDialect& dialect) {
   if (seen.point.line > 0 && seen.comma.line > 0) {
     doubt_two(seen.point, seen.comma, dialect);
   } else if (seen.point.line > 0 || seen.comma.line > 0) {
@@ -207,6 +207,8 @@ void recognise_decimal(const Evidence& seen, CsvDialect& dialect) {
     doubt_grouped(seen.grouped_comma, dialect);
   } else if (seen.grouped_point.line > 0 && dialect.separator == ';') {
     doubt_grouped(seen.grouped_point, dialect);
+  } else if (seen.grouped_point.line == 0 && dialect.separator == ';' && !whole) {
+    leave_open("no number in the first 64 kB has a mark", dialect);
   }
 }
 
@@ -226,10 +228,12 @@ std::optional<char> separator_line(std::string_view& head) {
 std::string note_on(const CsvDialect& dialect, std::string_view name, const CsvFormat& format) {
   const bool usual = dialect.separator == (is_tsv(name) ? '\t' : ',');
   const bool said_separator = format.separator != "auto" || usual;
-  const bool said_decimal = format.decimal != "auto" || (dialect.decimal == '.' && usual);
-  if (dialect.decimal == '\0' || (said_separator && said_decimal)) return "";
-  return fmt::format("{}: read with {} between cells and decimal {}", name, plural_of(dialect.separator),
-                     dialect.decimal == ',' ? "commas" : "points");
+  const bool said_decimal =
+      format.decimal != "auto" || dialect.decimal == '\0' || (dialect.decimal == '.' && usual);
+  if (said_separator && said_decimal) return "";
+  std::string note = fmt::format("{}: read with {} between cells", name, plural_of(dialect.separator));
+  if (dialect.decimal != '\0') note += dialect.decimal == ',' ? " and decimal commas" : " and decimal points";
+  return note;
 }
 
 }  // namespace
@@ -257,7 +261,7 @@ CsvDialect csv_dialect(std::string_view head, bool whole, std::string_view name,
   if (format.decimal != "auto") {
     dialect.decimal = format.decimal == "comma" ? ',' : '.';
   } else if (dialect.separator != ',') {
-    recognise_decimal(evidence_in(head, whole, dialect.separator, named ? 2 : 1), dialect);
+    recognise_decimal(evidence_in(head, whole, dialect.separator, named ? 2 : 1), whole, dialect);
   }
   dialect.note = note_on(dialect, name, format);
   return dialect;
