@@ -44,6 +44,7 @@ std::vector<float> joined_features(std::span<const ScopePoint> points, std::vect
 ScopeReference::ScopeReference(Sketch sketch, std::int64_t models, const std::vector<ScopePoint>& reference)
     : sketch_(std::move(sketch)), J_(models) {
   for (const ScopePoint& point : reference) model_.push_back(point.model);
+  K_ = static_cast<std::int64_t>(reference[0].design.size());
   const auto space = [&](std::vector<float> ScopePoint::*part, NeighbourSpace::Options options) {
     const auto F = static_cast<std::int64_t>((reference[0].*part).size());
     return NeighbourSpace(joined_features(reference, part), F, model_, J_, options);
@@ -134,6 +135,7 @@ void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<con
         s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
     calibration_.push_back({static_cast<float>(point.rows), static_cast<float>(all), static_cast<float>(own),
                             point.best, point.model});
+    calibration_design_.insert(calibration_design_.end(), point.design.begin(), point.design.end());
   }
   sort_cells();
 }
@@ -167,9 +169,14 @@ double ScopeReference::smallest_p() const {
   return 1 / (1 + static_cast<double>(smallest));
 }
 
+ScopeReference::Window ScopeReference::window(const std::vector<std::int32_t>& cell,
+                                              const ScopePoint& point) const {
+  return K_ == 0 ? nearest_in_size(cell, static_cast<double>(point.rows)) : nearest_in_design(cell, point);
+}
+
 // The places nearest in size, as many below as above where there are as many.
-std::span<const std::int32_t> ScopeReference::window(const std::vector<std::int32_t>& cell,
-                                                     double rows) const {
+ScopeReference::Window ScopeReference::nearest_in_size(const std::vector<std::int32_t>& cell,
+                                                       double rows) const {
   const auto size = [&](std::int32_t i) { return calibration_[static_cast<std::size_t>(i)].rows; };
   const std::size_t width = window_of(cell.size());
   const auto above =
@@ -177,25 +184,45 @@ std::span<const std::int32_t> ScopeReference::window(const std::vector<std::int3
   const auto after = std::partition_point(above, cell.end(), [&](std::int32_t i) { return size(i) <= rows; });
   const auto middle = static_cast<std::size_t>((above - cell.begin() + (after - cell.begin())) / 2);
   const std::size_t first = std::min(middle > width / 2 ? middle - width / 2 : 0, cell.size() - width);
-  return std::span(cell).subspan(first, width);
+  const auto begin = cell.begin() + static_cast<std::ptrdiff_t>(first);
+  Window found{{begin, begin + static_cast<std::ptrdiff_t>(width)}};
+  found.reach = std::max(std::fabs(std::log(rows / size(found.places.front()))),
+                         std::fabs(std::log(size(found.places.back()) / rows)));
+  return found;
 }
 
-// How far from `rows` the sizes of a window reach, as a logarithm.
-double ScopeReference::reach(std::span<const std::int32_t> window, double rows) const {
-  const auto size = [&](std::int32_t i) {
-    return static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows);
-  };
-  return std::max(std::fabs(std::log(rows / size(window.front()))),
-                  std::fabs(std::log(size(window.back()) / rows)));
+// The places nearest in the logarithm of the size and the coordinates of the design together.
+ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::int32_t>& cell,
+                                                         const ScopePoint& point) const {
+  const double log_rows = std::log(static_cast<double>(point.rows));
+  std::vector<std::pair<float, std::int32_t>> near;
+  near.reserve(cell.size());
+  for (const std::int32_t i : cell) {
+    const double size =
+        std::log(static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows)) - log_rows;
+    double squares = size * size;
+    const float* design = calibration_design_.data() + i * K_;
+    for (std::size_t k = 0; k < point.design.size(); ++k) {
+      const double off = design[k] - point.design[k];
+      squares += off * off;
+    }
+    near.emplace_back(static_cast<float>(squares), i);
+  }
+  const std::size_t width = window_of(cell.size());
+  std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(width) - 1, near.end());
+  Window found;
+  for (std::size_t k = 0; k < width; ++k) found.places.push_back(near[k].second);
+  found.reach = std::sqrt(static_cast<double>(near[width - 1].first));
+  return found;
 }
 
-double ScopeReference::rank(std::span<const std::int32_t> window, double score, bool own) const {
+double ScopeReference::rank(const Window& window, double score, bool own) const {
   std::size_t as_foreign = 0;
-  for (const std::int32_t i : window) {
+  for (const std::int32_t i : window.places) {
     const Calibration& c = calibration_[static_cast<std::size_t>(i)];
     as_foreign += (own ? c.own_score : c.score) >= static_cast<float>(score) ? 1 : 0;
   }
-  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.size()));
+  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.places.size()));
 }
 
 std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> points) const {
@@ -209,16 +236,16 @@ ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) cons
   const auto& cell = by_best_[static_cast<std::size_t>(point.best)];
   const auto rows = static_cast<double>(point.rows);
   ScopeAnswer answer;
-  // Points with the same favoured model, unless the nearest in size are too far.
-  auto among = window(all_, rows);
+  // Points with the same favoured model, unless the nearest of them are too far.
+  Window among = window(all_, point);
   if (cell.size() >= kSmallestCell) {
-    const auto alike = window(cell, rows);
-    if (reach(alike, rows) <= kReach + reach(among, rows)) among = alike;
+    Window alike = window(cell, point);
+    if (alike.reach <= kReach + among.reach) among = std::move(alike);
   }
   answer.p = rank(among, joined(s.summary, s.sketch, rows), false);
   for (std::size_t j = 0; j < s.summary_by_model.size(); ++j) {
     const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
-    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], rows), own, true));
+    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], point), own, true));
   }
   answer.reason = reason(point);
   return answer;
@@ -295,6 +322,7 @@ void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) 
   }
   const auto bands = static_cast<std::int64_t>(band_rows_.size());
   add("calibration", {calibration_size(), 5}, table);
+  if (K_ > 0) add("design", {calibration_size(), K_}, calibration_design_);
   add("band_rows", {bands}, band_rows_);
   add("ranges", {bands, sketch_.size(), 2}, ranges_);
   const std::vector<std::int16_t> model(model_.begin(), model_.end());
@@ -364,7 +392,7 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
   s.J_ = description.at("models").get<std::int64_t>();
   if (s.J_ != owner.models) refuse_scope("its number of models is not that of the network");
   const std::int64_t statistics = length_of(contents, "scope.sketch.centre");
-  s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered,
+  s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered, owner.design,
                                 static_cast<std::size_t>(statistics));
   s.summary_scale_ = Scale::from(description.at("summary_scale"));
   s.raw_scale_ = Scale::from(description.at("sketch_scale"));
@@ -372,6 +400,8 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
   for (const float model : finite_tensor(contents, "scope.model", {points}))
     s.model_.push_back(model_number(model, s.J_));
   s.read_calibration(contents);
+  s.K_ = owner.dimensions;
+  if (s.K_ > 0) s.calibration_design_ = finite_tensor(contents, "scope.design", {s.calibration_size(), s.K_});
   s.read_ranges(contents);
   s.summary_ =
       NeighbourSpace::from(contents, "scope.summary.", owner.summary_width, s.model_, s.J_, kSummary);

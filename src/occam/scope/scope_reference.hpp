@@ -1,9 +1,9 @@
 // Scope: could any of the models have produced these data? A data set is described twice, by the network's
 // summary and by a sketch of its raw values, and in both spaces held against simulated ones
 // (neighbour_space.hpp). Each score is brought to a common scale for data sets of its size; the larger one
-// counts. Its rank among further simulations, of the same size and with the same model favoured by the
-// network, is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right, it falls below
-// any level no more often than that level says, whatever the score is worth.
+// counts. Its rank among further simulations, of about the same size and design and with the same model
+// favoured by the network, is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right,
+// it falls below any level no more often than that level says, whatever the score is worth.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ namespace occam {
 // A data set as the scope test sees it.
 struct ScopePoint {
   std::vector<float> summary, sketch;
+  std::vector<float> design;  // coordinates of its design (design_profile.hpp); empty where there is none
   std::int64_t rows = 0;
   std::int32_t best = 0;   // the model that the network favours
   std::int32_t model = 0;  // the true one, where known
@@ -32,6 +33,8 @@ struct ScopeOwner {
   bool ordered = false;
   std::int64_t models = 0;         // J
   std::int64_t summary_width = 0;  // of the network's summary
+  std::vector<bool> design = {};   // which columns are of the design
+  std::int64_t dimensions = 0;     // of designs
 };
 
 class ScopeReference {
@@ -83,9 +86,15 @@ class ScopeReference {
   static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
   double joined(double summary, double sketch, double rows) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
-  std::span<const std::int32_t> window(const std::vector<std::int32_t>& cell, double rows) const;
-  double reach(std::span<const std::int32_t> window, double rows) const;
-  double rank(std::span<const std::int32_t> window, double score, bool own) const;
+  // Places of calibration points to be ranked among, and how far from the data set they reach.
+  struct Window {
+    std::vector<std::int32_t> places;
+    double reach = 0;
+  };
+  Window window(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
+  Window nearest_in_size(const std::vector<std::int32_t>& cell, double rows) const;
+  Window nearest_in_design(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
+  double rank(const Window& window, double score, bool own) const;
   void sort_cells();
   void learn_ranges(const std::vector<ScopePoint>& points);
   std::string reason(const ScopePoint& point) const;
@@ -97,8 +106,10 @@ class ScopeReference {
   NeighbourSpace summary_, raw_;
   Scale summary_scale_, raw_scale_;
   std::vector<Calibration> calibration_;
-  std::vector<float> band_rows_;  // upper ends of bands of sizes, for ranges_
-  std::vector<float> ranges_;     // (bands, sketch, 2) where nearly all simulated data sets lie
+  std::int64_t K_ = 0;                     // dimensions of designs
+  std::vector<float> calibration_design_;  // (calibration, K)
+  std::vector<float> band_rows_;           // upper ends of bands of sizes, for ranges_
+  std::vector<float> ranges_;              // (bands, sketch, 2) where nearly all simulated data sets lie
 
   // Places in calibration_: by favoured model, by true model, and all together; sorted by rows.
   std::vector<std::vector<std::int32_t>> by_best_, by_model_;

@@ -506,6 +506,9 @@ NetworkFile Trainer::finished() const {
   }
   std::tie(file.smallest_n, file.largest_n) = trained_sizes();
   file.ranges = column_ranges({&s_->sample, &s_->validation});
+  std::vector<bool> design;
+  for (const Column& column : problem_.columns()) design.push_back(column.role == Role::design);
+  file.design = DesignProfile::learn({s_->sample.view(), s_->validation.view()}, file.columns, design);
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},
