@@ -23,6 +23,11 @@ done
 command -v node >/dev/null || optional+=(nodejs)
 command -v npm >/dev/null || optional+=(npm)
 
+# Where tests are relied on, none of them may be skipped for want of a browser.
+leave_if_ci() {
+  if [ "${CI:-}" = true ]; then echo "setup: that will not do with CI=true." >&2; exit 1; fi
+}
+
 name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
   echo "these libraries: Highway, Random123, CLI11, nlohmann-json, toml++, fmt, Boost.Math, zlib, GoogleTest"
@@ -70,11 +75,15 @@ fetch_npm_packages() {
   echo "setup: the npm packages of $folder could not be fetched (no npm, or no network?)." >&2
   echo "occam is built without them: reports then hold tables but no figures, and their browser tests are skipped." >&2
   echo "Try \`make setup\` again when there is a network." >&2
+  leave_if_ci
 }
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install_packages "${packages[@]}"
-  install_packages "${optional[@]}" || echo "setup: going on without ${optional[*]}, which only reports need." >&2
+  if ! install_packages "${optional[@]}"; then
+    echo "setup: going on without ${optional[*]}, which only reports need." >&2
+    leave_if_ci
+  fi
 else
   name_packages
 fi

@@ -25,6 +25,7 @@ struct AbcVerb {
   std::string by, dataset;
   std::string missing = "refuse";
   std::int64_t n = 0;
+  CsvFormat csv;
   AbcOptions options;
 };
 
@@ -58,6 +59,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   for (const Column& column : problem.columns()) options.columns.push_back(column.name);
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = &progress;
   std::vector<std::string> ids;
   std::optional<ObservedSet> chosen;
   const auto take = [&](const std::vector<std::string>& names, Ragged<const float> data) {
@@ -146,14 +149,13 @@ void abc(AbcVerb& o, const Call& call) {
 void register_abc(Verbs& verbs) {
   const auto o = std::make_shared<AbcVerb>();
   verbs.add("abc", "Compare models on one data set without a network (ABC-SMC)")
-      .about(
-          "Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the parameters "
-          "whose "
-          "data come close to the observed ones, in populations that come closer and closer. No training, "
-          "but "
-          "all the work anew for every data set, and only as good as the statistics that data sets are "
-          "compared "
-          "by. Defaults come from the problem. Without -o the populations are shown as a table.")
+      .about(R"(
+        Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the
+        parameters whose data come close to the observed ones, in populations that come closer and
+        closer. No training, but all the work anew for every data set, and only as good as the
+        statistics that data sets are compared by. Defaults come from the problem. Without -o the
+        populations are shown as a table.
+      )")
       .example("occam abc jump-process path.csv", "one path of a reaction, as in the published study")
       .example("occam abc beta-binomial tosses.csv --by coin --dataset penny -o penny.json",
                "one of several data sets, all numbers to a file")
@@ -164,6 +166,7 @@ void register_abc(Verbs& verbs) {
       .output(o->output,
               "write the populations to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(own_fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { abc(*o, call); });

@@ -27,6 +27,7 @@ struct CheckVerb {
   std::string robustness;
   std::int64_t robustness_datasets = 200;
   bool strict = false;
+  CsvFormat csv;
   CheckOptions options;
 };
 
@@ -131,10 +132,10 @@ void check_file(const CheckVerb& o, const Call& call) {
     throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted",
                 o.network);
   }
-  const auto reader = PredictionReader::open(o.predictions);
+  const auto progress = call.progress("predictions");
+  const auto reader = PredictionReader::open(o.predictions, o.csv, progress.get());
   std::vector<double> prior;
   if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
-  const auto progress = call.progress("predictions");
   ThreadPool pool(call.threads());
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
@@ -169,7 +170,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   CheckRequest request;
   const Problem problem = o.table.empty() ? network_problem(file, o.problem) : told_problem(file);
   if (!o.table.empty()) {
-    table.emplace(ReferenceTable::read(o.table, problem));
+    table.emplace(ReferenceTable::read(o.table, problem, o.csv, progress.get()));
     request.table = &table->all();
     request.table_rows = rows_to_check(*table, file, *progress);
   }
@@ -198,14 +199,13 @@ void check_net(const CheckVerb& o, const Call& call) {
 void register_check(Verbs& verbs) {
   const auto o = std::make_shared<CheckVerb>();
   verbs.add("check", "How far a network can be trusted")
-      .about(
-          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about "
-          "them, "
-          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact "
-          "posterior "
-          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a "
-          "report. "
-          "With --predictions FILE it judges probabilities that any other program made.")
+      .about(R"(
+        Simulates fresh data sets, of the sizes given and of the problem's own, asks the network
+        about them, and judges the answers: accuracy, log-loss, calibration, overconfidence, and,
+        where the exact posterior is known, the distance from it. Prints a table by size and a
+        verdict; with -o also writes a report. With --predictions FILE it judges probabilities that
+        any other program made.
+      )")
       .example("occam check coins.occam --datasets 10000 --n 5,20,100", "by size, and over all sizes")
       .example("occam check levy.occam -o report --robustness all",
                "a report with figures, and what the network says of data that no model makes")
@@ -213,6 +213,7 @@ void register_check(Verbs& verbs) {
       .optional_argument("NET", o->network, "the network file (.occam)")
       .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
       .options(own_fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });

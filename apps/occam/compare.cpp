@@ -12,6 +12,7 @@
 #include "occam/compare/observed.hpp"
 #include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/scope/scope.hpp"
@@ -31,6 +32,7 @@ struct CompareVerb {
   bool summary = false;
   bool exact = false;
   VerdictOptions verdict;
+  CsvFormat csv;
 };
 
 Fields fields(CompareVerb& o) {
@@ -72,8 +74,8 @@ class ExactCheck {
         }
       }
       if (count_ < kTableRows) {
-        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", ids[static_cast<std::size_t>(b)], data.size(b),
-                             kl, pairs);
+        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", shown(ids[static_cast<std::size_t>(b)]),
+                             data.size(b), kl, pairs);
       }
       sum_ += kl;
       ++count_;
@@ -154,7 +156,7 @@ void compare(CompareVerb& o, const Call& call) {
   const AnswerTable columns({file, o.parameters, o.summary ? comparator.summary_width() : 0});
   if (o.output == "-") {
     writer = make_answer_writer(
-        "-.csv", [](std::string_view text) { Call::print(text); }, file, columns.names());
+        "-.csv", [](std::string_view text) { Call::print_data(text); }, file, columns.names());
   } else if (!o.output.empty()) {
     make_answer_writer(
         o.output, [](std::string_view) {}, file,
@@ -189,7 +191,7 @@ void compare(CompareVerb& o, const Call& call) {
       if (done == 0) Call::print(answer_header(answers, scope.has_value()));
       Call::print(answer_lines(answers, extras, kTableRows - done));
       for (std::int64_t b = 0; o.parameters && b < std::min(kTableRows - done, answers.size()); ++b) {
-        estimates_text += fmt::format("{}:", answers.id(b));
+        estimates_text += fmt::format("{}:", shown(answers.id(b)));
         for (std::size_t p = 0; p < estimates.names.size(); ++p) {
           const double value = estimates.values[static_cast<std::size_t>(b) * estimates.names.size() + p];
           if (!std::isnan(value)) estimates_text += fmt::format(" {} {:.3g}", estimates.names[p], value);
@@ -208,6 +210,8 @@ void compare(CompareVerb& o, const Call& call) {
   options.columns = file.columns;
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = progress.get();
   for (const std::string& path : o.data)
     report_missing(read_observed(path, options, add), file, path, *progress);
   if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
@@ -242,12 +246,11 @@ void compare(CompareVerb& o, const Call& call) {
 void register_compare(Verbs& verbs) {
   const auto o = std::make_shared<CompareVerb>();
   verbs.add("compare", "Posterior model probabilities of observed data sets")
-      .about(
-          "Asks a trained network which model each data set supports. DATA are csv or tsv files with a "
-          "header (one "
-          "row per observation, columns found by name), npy or npz files, or - for csv on standard input. "
-          "Without -o "
-          "the answers are shown as a table.")
+      .about(R"(
+        Asks a trained network which model each data set supports. DATA are csv or tsv files with a
+        header (one row per observation, columns found by name), npy or npz files, or - for csv on
+        standard input. Without -o the answers are shown as a table.
+      )")
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")
@@ -257,6 +260,7 @@ void register_compare(Verbs& verbs) {
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->verdict))
       .computes()
       .run([o](const Call& call) { compare(*o, call); });

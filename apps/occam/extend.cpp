@@ -112,12 +112,13 @@ void extend(ExtendVerb& o, const Call& call) {
 void register_extend(Verbs& verbs) {
   const auto o = std::make_shared<ExtendVerb>();
   verbs.add("extend", "Add models to a trained network")
-      .about(
-          "Trains a network for PROBLEM that begins with what NET knows. Models are matched by name: those "
-          "that NET knows keep their evidence, new ones are added, and the old ones are simulated along, so "
-          "that they are not forgotten. The same command tunes a network to changed priors. Takes a third of "
-          "the problem's iterations, unless told otherwise, and says what became of the answers between the "
-          "old models.")
+      .about(R"(
+        Trains a network for PROBLEM that begins with what NET knows. Models are matched by name:
+        those that NET knows keep their evidence, new ones are added, and the old ones are simulated
+        along, so that they are not forgotten. The same command tunes a network to changed priors.
+        Takes a third of the problem's iterations, unless told otherwise, and says what became of
+        the answers between the old models.
+      )")
       .example("occam extend two.occam three_models.toml -o three.occam", "a third model for two.occam")
       .argument("NET", o->network, "the network to begin with (.occam)")
       .argument("PROBLEM", o->problem, "the problem with the models wanted: a built-in one or a file (.toml)")
@@ -126,6 +127,7 @@ void register_extend(Verbs& verbs) {
       .options(own_fields(*o))
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
+      .options(fields(o->training.csv))
       .computes()
       .run([o](const Call& call) { extend(*o, call); });
 }

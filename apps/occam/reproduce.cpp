@@ -99,13 +99,12 @@ void run_study(const ReproduceVerb& o, const Call& call) {
 void register_reproduce(Verbs& verbs) {
   const auto o = std::make_shared<ReproduceVerb>();
   verbs.add("reproduce", "Run a published study and hold it against its figures")
-      .about(
-          "Trains the networks of a study, makes its experiments with fresh simulations, and sets our "
-          "figures "
-          "beside the published ones and, where they can be computed, the best possible ones. Networks stay "
-          "in "
-          "DIR/networks: a run that was interrupted goes on where it was, and one that is repeated trains "
-          "nothing twice. Without STUDY it lists the studies.")
+      .about(R"(
+        Trains the networks of a study, makes its experiments with fresh simulations, and sets our
+        figures beside the published ones and, where they can be computed, the best possible ones.
+        Networks stay in DIR/networks: a run that was interrupted goes on where it was, and one that
+        is repeated trains nothing twice. Without STUDY it lists the studies.
+      )")
       .example("occam reproduce beta-binomial -o coins", "a minute")
       .example("occam reproduce decision-making --scale full -o decisions", "hours; can be interrupted")
       .optional_argument("STUDY", o->study, "the name of a study, or a folder with study.toml")

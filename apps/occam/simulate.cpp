@@ -24,9 +24,11 @@ void simulate(const SimulateOptions& options, const Call& call) {
 void register_simulate(Verbs& verbs) {
   auto o = std::make_shared<SimulateOptions>();
   verbs.add("simulate", "Simulate data sets from the models of a problem")
-      .about(
-          "Simulates data sets: for each, a model is drawn from the model prior, parameters from the model's "
-          "prior, and then the data. The same seed gives the same bytes, whatever the number of threads.")
+      .about(R"(
+        Simulates data sets: for each, a model is drawn from the model prior, parameters from the
+        model's prior, and then the data. The same seed gives the same bytes, whatever the number of
+        threads.
+      )")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
       .output(o->output, "file to write: .csv, .tsv or .npz; - is csv to standard output")
       .options(fields(o->file))

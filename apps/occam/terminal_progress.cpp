@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "occam/io/shown.hpp"
+
 namespace occam {
 namespace {
 
@@ -104,7 +106,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string
 void TerminalProgress::say(std::string_view message) {
   if (quiet_) return;
   clear();
-  put(fmt::format("occam: {}\n", message));
+  put(fmt::format("occam: {}\n", shown_text(message)));
 }
 
 bool TerminalProgress::stop_requested() {
@@ -126,7 +128,7 @@ std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::s
   if (total > 0 && rate > 0) {
     text += fmt::format("  {} left", duration_text(static_cast<double>(total - done) / rate));
   }
-  if (!note.empty()) text += fmt::format("  {}", note);
+  if (!note.empty()) text += fmt::format("  {}", shown_text(note));
   if (text.size() > width) text.resize(width);
   return text;
 }

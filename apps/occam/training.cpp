@@ -36,9 +36,9 @@ std::function<void(const TrainEvent&)> log_to(const std::string& path, bool resu
 }
 
 // A network learns the shares of the models in its table as their prior probabilities.
-std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const Problem& problem,
-                                                 ProgressSink& progress) {
-  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem));
+std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const CsvFormat& csv,
+                                                 const Problem& problem, ProgressSink& progress) {
+  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem, csv, &progress));
   std::vector<double> count(static_cast<std::size_t>(problem.J()), 0.0);
   for (const std::int32_t model : table->all().models()) count[static_cast<std::size_t>(model)] += 1;
   const auto K = static_cast<double>(table->size());
@@ -135,7 +135,7 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   if (o.resume && !has_checkpoint(run.checkpoint)) {
     progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
-  if (!o.table.empty()) run.table = read_table(o.table, problem, progress);
+  if (!o.table.empty()) run.table = read_table(o.table, o.csv, problem, progress);
   if (!o.log.empty()) run.log = log_to(o.log, o.resume);
   NetworkFile file = train_ensemble(problem, network, o.train, run, pool, progress);
   progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",

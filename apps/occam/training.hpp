@@ -4,6 +4,7 @@
 #include <string>
 
 #include "occam/core/fields.hpp"
+#include "occam/io/csv_dialect.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
 #include "occam/train/trainer.hpp"
@@ -15,6 +16,7 @@ struct TrainingCommand {
   TrainOptions train;
   ScopeOptions scope;
   std::string log, table;
+  CsvFormat csv;  // of the table
   bool resume = false;
   bool record_timing = false;
   double checkpoint_minutes = 5;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,12 +13,14 @@
 #include "occam/core/suggest.hpp"
 #include "occam/core/version.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/shown.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
 namespace {
 
 constexpr std::size_t kHelpWidth = 100;
+constexpr std::size_t kPageWidth = 120;  // of the docs
 constexpr std::size_t kHelpColumn = 28;  // where explanations of options start
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -31,7 +34,8 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 // Paragraphs (separated by blank lines) broken into lines; all but the first line are indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
+                    std::size_t width = kHelpWidth) {
   std::string result;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t blank = std::min(text.find("\n\n", at), text.size());
@@ -41,7 +45,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t used)
     }
     bool first = true;
     for (const std::string& word : words_of(text.substr(at, blank - at))) {
-      if (!first && used + 1 + word.size() > kHelpWidth) {
+      if (!first && used + 1 + word.size() > width) {
         result += "\n" + std::string(indent, ' ');
         used = indent;
       } else if (!first) {
@@ -81,6 +85,10 @@ std::string value_name_of(const Field& field) {
 
 bool is_switch(const Field& field) {
   return std::holds_alternative<bool*>(field.target);
+}
+
+bool is_on(const Field& field) {
+  return is_switch(field) && *std::get<bool*>(field.target);
 }
 
 // Words with blanks or other characters that a shell reads are quoted.
@@ -129,6 +137,11 @@ std::unique_ptr<ProgressSink> Call::progress(std::string unit) const {
 }
 
 void Call::print(std::string_view text) {
+  write_file_atomic("/dev/stdout", shown_text(text));
+}
+
+void Call::print_data(std::string_view text) {
+  if (::isatty(STDOUT_FILENO) == 1) return print(text);
   write_file_atomic("/dev/stdout", text);
 }
 
@@ -161,7 +174,7 @@ Verb::Verb(std::string name, std::string summary, CLI::App& app)
 }
 
 Verb& Verb::about(std::string text) {
-  about_ = std::move(text);
+  about_ = wrapped(text, 0, 0, std::string::npos);  // line breaks of the source mean nothing
   return *this;
 }
 
@@ -221,7 +234,7 @@ void Verb::add_flag(Field field, std::string_view short_name, std::string_view v
   if (!short_name.empty()) names = std::string(short_name) + "," + names;
   if (is_switch(field)) {
     const std::string negation = "--no-" + field.flag().substr(2);
-    flag.shape += *std::get<bool*>(field.target) ? negation : field.flag();
+    flag.shape += is_on(field) ? field.flag() + ", " + negation : field.flag();
     flag.option = app_.add_flag(names + ",!" + negation);
   } else {
     flag.shape += fmt::format("{} {}", field.flag(), value_name);
@@ -262,6 +275,7 @@ std::string Verb::meaning(const Flag& flag) const {
   if (std::isfinite(field.min)) note(fmt::format("{} {}", field.min_open ? "above" : "at least", field.min));
   if (std::isfinite(field.max)) note(fmt::format("at most {}", field.max));
   if (!is_switch(field) && !field.default_shown().empty()) note("default: " + field.default_shown());
+  if (is_on(field)) note("on unless told otherwise");
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
 }
 
@@ -278,7 +292,8 @@ std::string Verb::help() const {
 }
 
 std::string Verb::markdown() const {
-  std::string text = fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), about_);
+  std::string text =
+      fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), wrapped(about_, 0, 0, kPageWidth));
   text += "\n| option | default | meaning |\n|---|---|---|\n";
   for (const Argument& argument : arguments_) {
     text += fmt::format("| `{}` | | {} |\n", argument.name, argument.help);
@@ -287,7 +302,10 @@ std::string Verb::markdown() const {
     std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
     for (std::size_t at = 0; (at = shape.find('|', at)) != std::string::npos; at += 2)
       shape.insert(at, 1, '\\');
-    text += fmt::format("| `{}` | {} |\n", shape, flag.field.markdown_cells());
+    const std::string cells = is_switch(flag.field)
+                                  ? fmt::format("{} | {}", is_on(flag.field) ? "on" : "off", flag.field.help)
+                                  : flag.field.markdown_cells();
+    text += fmt::format("| `{}` | {} |\n", shape, cells);
   }
   return text;
 }

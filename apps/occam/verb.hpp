@@ -54,8 +54,11 @@ class Call {
   // and SIGTERM only make stop_requested() true; a second one ends the program.
   std::unique_ptr<ProgressSink> progress(std::string unit) const;
 
-  // Writes to standard output. Throws Error(io).
+  // Writes to standard output, throws Error(io). Text for people: names in it come from files of anyone, so
+  // what would steer a terminal is shown instead of sent.
   static void print(std::string_view text);
+  // The same for programs (csv, JSON): byte for byte, unless standard output is a terminal.
+  static void print_data(std::string_view text);
 
   // What the program returns in the end; 0 unless set.
   void set_exit_code(int code) const;
@@ -77,7 +80,8 @@ class Verb {
  public:
   Verb(std::string name, std::string summary, CLI::App& app);
 
-  // Help: what the verb does, in full sentences, and an example (a command, what it is for).
+  // Help: what the verb does, in full sentences, and an example (a command, what it is for). The text is
+  // filled anew wherever it is shown; blank lines separate paragraphs.
   Verb& about(std::string text);
   Verb& example(std::string command, std::string meaning);
 
@@ -89,7 +93,7 @@ class Verb {
   Verb& arguments(std::string name, std::vector<std::string>& target, std::string help);
   // -o, --output FILE.
   Verb& output(std::string& target, std::string help);
-  // Flags. Values are checked by the fields; a true/false field is a switch, `--no-x` where it is on.
+  // Flags. Values are checked by the fields; a true/false field is a switch, with `--no-x` as its opposite.
   Verb& options(Fields fields);
   // Adds --threads, --seed and --quiet.
   Verb& computes();

@@ -72,11 +72,15 @@ struct Trainer::State {
   std::vector<std::int64_t> ring_number;
   std::vector<double> losses;  // of the data sets of the present batch
   Clock::time_point start = Clock::now(), attempt_start = Clock::now(), last_checkpoint = Clock::now();
-  std::int64_t resumed_at = 0;
+  std::int64_t resumed_at = 0;  // the step at which this attempt went on in this process
 
   double seconds_before = 0;  // spent before the last resume
 
   double seconds() const { return seconds_before + seconds_since(start); }
+  // Of the present attempt, in this process.
+  double steps_per_s() const {
+    return static_cast<double>(at.step - resumed_at) / seconds_since(attempt_start);
+  }
 };
 
 // The loss of the head, plus that of the parameter estimates.
@@ -257,6 +261,7 @@ void Trainer::begin_attempt(std::int64_t attempt) {
   adam.clip_norm = options_.clip;
   s_->adam = std::make_unique<Adam<float>>(s_->network->weight_count(), adam);
   s_->attempt_start = Clock::now();
+  s_->resumed_at = 0;
 }
 
 // With replay, blocks of kReplayRing batches are passed through several times.
@@ -375,7 +380,7 @@ void Trainer::settle_total() {
     return;
   }
   if (s_->at.step < std::max<std::int64_t>(options_.warmup, 1)) return;
-  const double per_step = seconds_since(s_->attempt_start) / static_cast<double>(s_->at.step);
+  const double per_step = 1 / s_->steps_per_s();
   const double left = 60 * options_.minutes - s_->seconds();
   s_->at.total = s_->at.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(0.97 * left / per_step));
   progress_.say(
@@ -417,8 +422,7 @@ NetworkFile Trainer::train() {
         begin_attempt(s_->at.attempt + 1);
         continue;
       }
-      const double rate =
-          static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start);
+      const double rate = static_cast<double>(options_.batch) * s_->steps_per_s();
       if (run_.log) {
         run_.log({s_->at.step, s_->at.total,
                   s_->at.loss_sum / static_cast<double>(std::max<std::int64_t>(s_->at.loss_count, 1)), loss,
@@ -442,9 +446,8 @@ NetworkFile Trainer::train() {
         s_->at.loss_count > 0 ? s_->at.loss_sum / static_cast<double>(s_->at.loss_count) : NAN;
     progress_.update(
         s_->at.step, s_->at.total,
-        fmt::format(
-            "loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
-            static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start)));
+        fmt::format("loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
+                    static_cast<double>(options_.batch) * s_->steps_per_s()));
     if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes) {
       save_checkpoint();
     }
