@@ -6,7 +6,7 @@ target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-in
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(occam_flags INTERFACE -Wno-restrict)  # false alarms on string concatenation (GCC bug 105651)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   target_compile_options(occam_flags INTERFACE -Wno-psabi)  # notes on what GCC 10 changed on arm64
 endif()
 if(OCCAM_WERROR)
