@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fcntl.h>
 #include <new>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/simd_targets.hpp"
 #include "occam/io/shown.hpp"
 #include "verb.hpp"
 
@@ -58,6 +60,7 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
   try {
+    if (const char* const target = std::getenv("OCCAM_SIMD")) occam::use_simd_target(target);
     occam::Verbs verbs;
     occam::register_verbs(verbs);
     return verbs.execute(argc, argv);

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kHelpWidth = 100;
 constexpr std::size_t kPageWidth = 120;  // of the docs
+constexpr const char* kHelpMeaning = "show this text";
 constexpr std::size_t kHelpColumn = 28;  // where explanations of options start
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -229,15 +230,15 @@ Verb& Verb::run(std::function<void(const Call&)> run) {
 
 void Verb::add_flag(Field field, std::string_view short_name, std::string_view value_name) {
   Flag flag;
-  std::string names = field.flag();
-  flag.shape = short_name.empty() ? "    " : std::string(short_name) + ", ";
-  if (!short_name.empty()) names = std::string(short_name) + "," + names;
+  flag.short_name = short_name;
+  flag.name = field.flag();
+  const std::string names = short_name.empty() ? flag.name : flag.short_name + "," + flag.name;
   if (is_switch(field)) {
     const std::string negation = "--no-" + field.flag().substr(2);
-    flag.shape += is_on(field) ? field.flag() + ", " + negation : field.flag();
+    if (is_on(field)) flag.name = negation;
     flag.option = app_.add_flag(names + ",!" + negation);
   } else {
-    flag.shape += fmt::format("{} {}", field.flag(), value_name);
+    flag.value_name = value_name;
     // Repeated options come through to parse(), which says so.
     flag.option = app_.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
@@ -268,7 +269,7 @@ std::string Verb::usage() const {
 }
 
 // The explanation of an option with its limits and default.
-std::string Verb::meaning(const Flag& flag) const {
+std::string Verb::meaning(const Flag& flag) {
   std::string notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
   const Field& field = flag.field;
@@ -279,13 +280,38 @@ std::string Verb::meaning(const Flag& flag) const {
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
 }
 
+std::string Verb::shape(const Flag& flag) {
+  // Of a switch that is on, both forms.
+  const std::string first = flag.name == flag.field.flag() ? "" : flag.field.flag() + ", ";
+  return (flag.short_name.empty() ? "    " : flag.short_name + ", ") + first + flag.name +
+         (flag.value_name.empty() ? "" : " " + flag.value_name);
+}
+
+std::vector<Verb::ArgumentText> Verb::argument_texts() const {
+  std::vector<ArgumentText> texts;
+  for (const Argument& one : arguments_) {
+    texts.push_back({one.name, one.help, one.optional, one.many != nullptr});
+  }
+  return texts;
+}
+
+std::vector<Verb::OptionText> Verb::option_texts() const {
+  std::vector<OptionText> texts;
+  for (const Flag& flag : flags_) {
+    texts.push_back(
+        {flag.short_name, flag.name, flag.value_name, flag.field.choices, flag.field.help, meaning(flag)});
+  }
+  texts.push_back({"-h", "--help", "", {}, kHelpMeaning, kHelpMeaning});
+  return texts;
+}
+
 std::string Verb::help() const {
-  std::string text = fmt::format("{}\n\n  {}\n", usage(), wrapped(about_.empty() ? summary_ : about_, 2, 2));
+  std::string text = fmt::format("{}\n\n  {}\n", usage(), wrapped(about(), 2, 2));
   if (!arguments_.empty()) text += "\nArguments:\n";
   for (const Argument& argument : arguments_) text += entry(argument.name, argument.help);
   text += "\nOptions:\n";
-  for (const Flag& flag : flags_) text += entry(flag.shape, meaning(flag));
-  text += entry("-h, --help", "show this text");
+  for (const Flag& flag : flags_) text += entry(shape(flag), meaning(flag));
+  text += entry("-h, --help", kHelpMeaning);
   if (!examples_.empty()) text += "\nExamples:\n";
   for (const auto& [command, what] : examples_) text += fmt::format("  {}\n      {}\n", command, what);
   return text;
@@ -299,13 +325,14 @@ std::string Verb::markdown() const {
     text += fmt::format("| `{}` | | {} |\n", argument.name, argument.help);
   }
   for (const Flag& flag : flags_) {
-    std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
-    for (std::size_t at = 0; (at = shape.find('|', at)) != std::string::npos; at += 2)
-      shape.insert(at, 1, '\\');
-    const std::string cells = is_switch(flag.field)
-                                  ? fmt::format("{} | {}", is_on(flag.field) ? "on" : "off", flag.field.help)
-                                  : flag.field.markdown_cells();
-    text += fmt::format("| `{}` | {} |\n", shape, cells);
+    std::string cell = shape(flag);
+    cell.erase(0, cell.find_first_not_of(' '));
+    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2)
+      cell.insert(at, 1, '\\');
+    const std::string rest = is_switch(flag.field)
+                                 ? fmt::format("{} | {}", is_on(flag.field) ? "on" : "off", flag.field.help)
+                                 : flag.field.markdown_cells();
+    text += fmt::format("| `{}` | {} |\n", cell, rest);
   }
   return text;
 }

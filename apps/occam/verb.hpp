@@ -78,6 +78,22 @@ class Call {
 
 class Verb {
  public:
+  // Arguments and options as help, man page and completion show them.
+  struct ArgumentText {
+    std::string name;  // "PROBLEM"
+    std::string help;
+    bool optional = false;
+    bool many = false;
+  };
+  struct OptionText {
+    std::string short_name;  // "-o"; mostly empty
+    std::string name;        // "--output"
+    std::string value;       // "FILE"; empty for a switch
+    std::vector<std::string> choices;
+    std::string help;     // what it does
+    std::string meaning;  // the same, with limits and default
+  };
+
   Verb(std::string name, std::string summary, CLI::App& app);
 
   // Help: what the verb does, in full sentences, and an example (a command, what it is for). The text is
@@ -103,6 +119,10 @@ class Verb {
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
+  const std::string& about() const { return about_.empty() ? summary_ : about_; }
+  const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
+  std::vector<ArgumentText> argument_texts() const;
+  std::vector<OptionText> option_texts() const;  // --help among them
   bool is_hidden() const { return hidden_; }
   std::string usage() const;     // "occam simulate PROBLEM [options]"
   std::string help() const;      // for a terminal
@@ -121,14 +141,17 @@ class Verb {
   struct Flag {
     Field field;
     CLI::Option* option = nullptr;
-    std::string shape;  // "-o, --output FILE"
+    std::string short_name;  // "-o"; mostly empty
+    std::string name;        // "--output", or "--no-x" of a switch that is on
+    std::string value_name;  // "FILE"; empty for a switch
     bool is_output = false;
   };
 
   void add_flag(Field field, std::string_view short_name, std::string_view value_name);
   const Flag* find(std::string_view field) const;
   static void parse(const Flag& flag, Field field);
-  std::string meaning(const Flag& flag) const;
+  static std::string meaning(const Flag& flag);
+  static std::string shape(const Flag& flag);  // "-o, --output FILE"
   // After CLI11 has cut up the command line: checks it, sets all targets, runs.
   int execute();
   void take_arguments();

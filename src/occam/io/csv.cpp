@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/shown.hpp"
 
@@ -67,7 +68,7 @@ enum class CellStatus { number, missing, infinite, out_of_range, in_doubt, other
 // std::from_chars reports numbers below the smallest double as out of range too; those are just nearly zero.
 CellStatus parse_extreme(std::string_view text, double& number) {
   long double wide = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), wide);
+  const auto [end, status] = from_chars(text.data(), text.data() + text.size(), wide);
   if (status != std::errc{} || std::abs(wide) > 1) return CellStatus::out_of_range;
   number = static_cast<double>(wide);
   return CellStatus::number;
@@ -79,7 +80,7 @@ CellStatus parse_unusual_cell(std::string_view text, double& number) {
   if (text.empty() || text == "NA") return CellStatus::missing;
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const char* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, number);
+  const auto [end, status] = from_chars(text.data(), last, number);
   if (status == std::errc::invalid_argument || end != last) return CellStatus::other;
   if (status == std::errc::result_out_of_range) return parse_extreme(text, number);
   if (std::isnan(number)) return CellStatus::missing;
@@ -118,7 +119,7 @@ inline bool parse_short_decimal(std::string_view text, double& number) {
 inline CellStatus parse_cell(std::string_view text, double& number) {
   if (parse_short_decimal(text, number)) return CellStatus::number;
   const char* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, number);
+  const auto [end, status] = from_chars(text.data(), last, number);
   if (status == std::errc{} && end == last && std::isfinite(number)) return CellStatus::number;
   return parse_unusual_cell(text, number);
 }
