@@ -72,8 +72,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   };
   const ObservedSummary left_out = read_observed(o.data, options, take);
   if (left_out.dropped_rows > 0) {
-    progress.say(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
-                             left_out.dropped_rows == 1 ? "" : "s"));
+    progress.warn(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
+                              left_out.dropped_rows == 1 ? "" : "s"));
   }
   if (ids.empty())
     throw Error(ErrorKind::bad_data, "{}: no data set has a row without a missing value", o.data);
@@ -107,7 +107,7 @@ std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataV
 void report_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress) {
   for (std::size_t j = 0; j < result.failed.size(); ++j) {
     if (result.failed[j] == 0) continue;
-    progress.say(
+    progress.warn(
         fmt::format("model '{}': {} simulations gave no usable data and were rejected, which counts "
                     "against the model",
                     problem.model_names()[j], result.failed[j]));
@@ -165,6 +165,8 @@ void register_abc(Verbs& verbs) {
               "write the populations to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(own_fields(*o))
       .options(fields(o->options))
+      .reads({"summary_network"})
+      .writes({"particles"})
       .computes()
       .run([o](const Call& call) { abc(*o, call); });
 }

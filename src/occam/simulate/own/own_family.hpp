@@ -25,11 +25,14 @@ struct OwnModel {
   bool ordered = false;
   std::vector<Parameter> parameters;
   nlohmann::json simulator;  // as written: text, a list of texts, or null for none
-  double timeout_s = 600;    // of one answer of a program
+  double timeout_s = 600;    // of one answer of a program, and of compiling a C++ file
   // Where the simulator's files are found. Empty: it is not at hand (a network file that came from
   // elsewhere), and all works but simulating.
   std::string folder;
 };
+
+class WorkerPool;
+using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
 
 class OwnFamily : public Family {
  public:
@@ -63,6 +66,8 @@ class OwnFamily : public Family {
   std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
   // "model 'rw' (simulator `python3 bandit.py`)", to open messages.
   std::string label() const;
+  // "n = 20, theta = 0.31", for messages.
+  std::string request_text(const SimulationRequest& request) const;
 
  private:
   OwnModel model_;
@@ -72,9 +77,11 @@ class OwnFamily : public Family {
 // Errors are without a position: the caller adds it. Error(bad_config) for a simulator that is neither text
 // nor a list of texts, Error(no_input) for a file that is not there. `pools`, one for a problem file, lets
 // models with the same program share its workers.
-class WorkerPool;
-using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
 std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools);
+
+// Paths of all files that the simulators of these models depend on.
+class Problem;
+std::vector<std::string> simulator_files(const Problem& problem);
 
 // The text of a simulator key, for people: "python3 bandit.py".
 std::string simulator_text(const nlohmann::json& simulator);
