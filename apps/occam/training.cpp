@@ -12,6 +12,7 @@
 #include "occam/core/error.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/temporary.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/train/ensemble.hpp"
 
 namespace occam {
@@ -116,6 +117,21 @@ void write_trained(const std::string& output, const NetworkFile& file) {
   }
 }
 
+// Adds what comes after the training and writes the network again. If that fails, the one of before stays.
+void complete(const std::string& output, const Problem& problem, const NetworkFile& file,
+              const std::function<void()>& add) {
+  try {
+    add();
+    write_network_file(output, file);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                "{}; the network is in {} and can be used, without a scope reference; what was trained is "
+                "kept: continue with --resume, or give it a reference with `occam scope {} -o FILE{}`",
+                error.what(), output, output, simulator_files(problem).empty() ? "" : " --problem FILE.toml")
+        .with_detail(error.detail());
+  }
+}
+
 }  // namespace
 
 std::string checkpoint_of(const std::string& output) {
@@ -152,10 +168,9 @@ void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& op
   options.lambda_ramp = standard.lambda_ramp;
 }
 
-NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const json& network,
-                         std::shared_ptr<const NetworkFile> start, const std::string& output,
-                         const Call& call, ThreadPool& pool, ProgressSink& progress,
-                         const AfterTraining& after) {
+void run_training(const TrainingCommand& o, const Problem& problem, const json& network,
+                  std::shared_ptr<const NetworkFile> start, const std::string& output, const Call& call,
+                  ThreadPool& pool, ProgressSink& progress, const AfterTraining& after) {
   refuse_clashes(simulator_inputs(problem),
                  {{"-o", output}, {"its checkpoint", checkpoint_of(output)}, {"--log", o.log}});
   const OutputLock lock(output);
@@ -183,24 +198,16 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   if (!after.record.is_null()) file.record.update(after.record);
   write_trained(output, file);
   if (after.measure || o.scope.reference > 0) {
-    try {
+    complete(output, problem, file, [&] {
       if (after.measure) after.measure(file);
       if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
-      write_network_file(output, file);
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  "{}; the network is in {} and can be used, without a scope reference; what was trained is "
-                  "kept: continue with --resume, or give it a reference with `occam scope {} -o FILE`",
-                  error.what(), output, output)
-          .with_detail(error.detail());
-    }
+    });
   }
   forget_checkpoints(run.checkpoint, o.train.ensemble);
   progress.say("wrote " + output);
   if (log && !log->failure().empty()) {
     throw Error(ErrorKind::io, "{} is written and complete, but the log is not: {}", output, log->failure());
   }
-  return file;
 }
 
 }  // namespace occam

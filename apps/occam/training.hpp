@@ -45,9 +45,8 @@ struct AfterTraining {
 // measured and a scope reference; so what goes wrong after a training does not cost it. The checkpoint goes
 // last. `network` are options of the network, `start` one to begin from. Error(io) when another run is
 // working on `output`, or, at the very end, when the log could not be written.
-NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
-                         std::shared_ptr<const NetworkFile> start, const std::string& output,
-                         const Call& call, ThreadPool& pool, ProgressSink& progress,
-                         const AfterTraining& after = {});
+void run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
+                  std::shared_ptr<const NetworkFile> start, const std::string& output, const Call& call,
+                  ThreadPool& pool, ProgressSink& progress, const AfterTraining& after = {});
 
 }  // namespace occam

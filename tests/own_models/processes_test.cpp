@@ -63,14 +63,15 @@ TEST_F(Processes, AProgramThatNeverStopsWritingIsTold) {
   fails_in_time(simulate_, 65, {"model 'flat' (simulator `yes`)", "row 1 of its answer is 'y'"});
   shell_.write("p.toml", coins("\"yes 1\""));
   fails_in_time(simulate_, 65, {"it wrote more than the 4 rows asked for: '1"});
-  script("read line; exec yes >&2", "simulator_timeout_s = 0.5");
+  script("read line; yes >&2", "simulator_timeout_s = 0.5");
   fails_in_time(simulate_, 65, {"it gave no answer within 0.5 s (simulator_timeout_s)", "\n  y\n"});
 }
 
 TEST_F(Processes, TheTimeoutHoldsWhenOutputIsClosed) {
   script("read line; exec >&-; while :; do echo still here >&2; sleep 0.1; done",
          "simulator_timeout_s = 0.5");
-  fails_in_time(simulate_, 65, {"before its first answer was complete", "\n  still here\n"});
+  fails_in_time(simulate_, 65,
+                {"it closed its output before its first answer was complete", "\n  still here\n"});
 }
 
 TEST_F(Processes, TheTimeoutHoldsWhenNothingIsRead) {
@@ -83,9 +84,9 @@ TEST_F(Processes, TheTimeoutHoldsWhenNothingIsRead) {
 }
 
 TEST_F(Processes, WordsBetweenTwoAnswersAreRefused) {
-  script("while read line; do printf '1\\n1\\n'; sleep 0.3; echo 7; done");
+  script("while read line; do seq 1 64; echo 7; done");
   fails_in_time("occam simulate p.toml --datasets 200 --n 1 --model flat --threads 1 --quiet -o a.csv", 65,
-                {"it wrote more"});
+                {"it wrote more than"});
 }
 
 // SIGTERM is taken like Ctrl-C, which jobs in the background of a script ignore.
@@ -104,9 +105,8 @@ TEST_F(Processes, OneCtrlCEndsACompilation) {
   fails("timeout -s KILL 60 sh -c 'CXX=./slow-compiler " + simulate_ +
             " & ID=$!; while [ ! -e compiling ]; do sleep 0.05; done; kill -TERM $ID; wait $ID'",
         130, {"stopped while './slow-compiler' ran"});
-  cpp("  return true;", "simulator_timeout_s = 0.5");
-  fails_in_time("env CXX=./slow-compiler " + simulate_, 78,
-                {"'coin.cpp' was not compiled in time", "within 0.5 s"});
+  fails_in_time("env CXX=./slow-compiler OCCAM_COMPILER_TIMEOUT_S=0.5 " + simulate_, 78,
+                {"'coin.cpp' was not compiled", "within 0.5 s (OCCAM_COMPILER_TIMEOUT_S)"});
 }
 
 // Children, grandchildren in the background, and a daemon that left the session: all end with occam.
@@ -163,7 +163,7 @@ TEST_F(Processes, WhatACppFilePrintsDoesNoHarm) {
 // A crash after many steps: the training goes on from there when the cause is gone, to the same bytes.
 TEST_F(Processes, ACrashInACppFileCostsNoTraining) {
   cpp("  static long calls = 0;\n"
-      "  if (++calls > 2500 && std::ifstream(\"crash\")) std::abort();\n"
+      "  if (++calls > 1500 && std::ifstream(\"crash\")) std::abort();\n"
       "  if (rng.uniform() < 0.1) return false;\n"
       "  for (long i = 0; i < out.n(); ++i) out(i, 0) = rng.uniform() < p[\"theta\"];\n"
       "  return true;");
@@ -189,7 +189,7 @@ TEST_F(Processes, AFailureAfterTheTrainingLeavesTheNetwork) {
   must("rm net.occam; : > crash");
   fails(train, 65,
         {"it ended (signal 6", "the network is in net.occam and can be used",
-         "`occam scope net.occam -o FILE`", "--resume"});
+         "`occam scope net.occam -o FILE --problem FILE.toml`", "--resume"});
   shell_.write("d.csv", "x\n1\n1\n0\n");
   must("occam compare net.occam d.csv");
   must("rm crash; " + train + " --resume");

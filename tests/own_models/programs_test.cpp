@@ -73,7 +73,7 @@ TEST_F(Programs, WrongAnswersAreTold) {
   script_fails("read line; printf '1,2\\n'; cat", {"more than 1 columns"});
   script_fails("read line; printf '1\\n0\\n1\\n1\\n1\\n'; cat", {"more than the 4 rows asked for"});
   script_fails("read line; printf '1\\n0\\n1\\n'; exit 0", {"it ended (exit code 0)"});
-  script_fails("read line; printf '1\\n'; exec >&-; sleep 1000", {"it ended"});
+  script_fails("read line; printf '1\\n'; exec >&-; sleep 1000", {"it closed its output"});
   script_fails("read line; printf '\\223NUMPY\\002\\000\\377\\377\\377\\177'; cat",
                {"claims 2147483659 bytes"});
   script_fails("read line; head -c 100000 /dev/zero; cat", {"a line of more than"});

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "occam/core/error.hpp"
-#include "occam/io/deadline.hpp"
 #include "occam/io/supervisor.hpp"
 
 extern char** environ;  // NOLINT: POSIX
@@ -196,6 +195,13 @@ ssize_t ChildProcess::write(std::string_view bytes) const {
 
 void ChildProcess::close_input() {
   if (input_ >= 0) ::close(std::exchange(input_, -1));
+}
+
+bool ChildProcess::ends_before(const Deadline& deadline) const {
+  for (;;) {
+    if (ready_to_read(control_, deadline)) return true;
+    if (deadline.passed()) return false;
+  }
 }
 
 void ChildProcess::kill() {

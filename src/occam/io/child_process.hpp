@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "occam/io/deadline.hpp"
+
 namespace occam {
 
 struct ChildOptions {
@@ -41,6 +43,8 @@ class ChildProcess {
   void close_input();
   // Has it killed, and all that it started, if it has not ended.
   void kill();
+  // Waits for its end, but not beyond the deadline; whether it has come.
+  bool ends_before(const Deadline& deadline) const;
   // Waits for the end of it and of all that it started: "exit code 3", "signal 11 (Segmentation fault)". To
   // be called when it is known to end; should that take longer than some seconds, it says so and gives up.
   std::string wait();

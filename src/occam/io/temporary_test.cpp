@@ -82,7 +82,7 @@ TEST(SameFile, KnowsLinksAndFilesThatAreNotThereYet) {
   fs::create_hard_link(folder / "a", folder / "hard");
   fs::create_symlink("a", folder / "soft");
   fs::create_directory_symlink(folder.path(), folder / "here");
-  for (const char* path : {"a", "hard", "soft", "here/a", "here/../here/soft"})
+  for (const char* path : {"a", "hard", "soft", "here/a", "here/here/soft"})
     EXPECT_TRUE(same_file(folder / "a", folder / path)) << path;
   EXPECT_FALSE(same_file(folder / "a", folder / "b"));
   EXPECT_FALSE(same_file(folder / "a", folder / "new"));

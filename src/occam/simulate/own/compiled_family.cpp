@@ -16,9 +16,10 @@
 namespace occam {
 namespace {
 
-// Data sets that are handed over together: enough to make the way there and back cheap, few enough to stay in
-// a cache.
-constexpr std::int64_t kGroup = 64;
+// Data sets that are handed over together: enough to make the way there and back cheap, few enough to keep
+// all threads busy and to stay in a cache. Numbers do not depend on it: each data set has its own seeds.
+constexpr double kWorth_s = 1e-3;
+constexpr double kMostSets = 64;
 constexpr std::size_t kLargestBytes = std::size_t{1} << 20;
 
 // One byte says that the data are there.
@@ -69,7 +70,7 @@ CompiledFamily::CompiledFamily(OwnModel own, std::string source, WorkerPools& po
   }
   add_source(source_);
   pool_ = shared_pool(pools, fmt::format("{}\n{}", model().folder, source_),
-                      [request = CompileRequest{model().folder, source_, files(), model().timeout_s}] {
+                      [request = CompileRequest{model().folder, source_, files()}] {
                         WorkerOptions options;
                         options.program.command = {compiled_worker(request)};
                         options.program.folder = request.folder;
@@ -98,7 +99,8 @@ void CompiledFamily::refuse(const SimulationRequest& request, std::string_view w
 }
 
 std::int64_t CompiledFamily::group() const {
-  return kGroup;
+  const double s = seconds_per_set_.load(std::memory_order_relaxed);
+  return static_cast<std::int64_t>(std::clamp(kWorth_s / s, 1.0, kMostSets));
 }
 
 std::int64_t CompiledFamily::simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
@@ -186,7 +188,10 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
 void CompiledFamily::ask(Worker& worker, std::span<const SimulationRequest> requests) const {
   try {
     Done done;
+    const Deadline clock(model().timeout_s);
     worker.ask(".", done, model().timeout_s);
+    seconds_per_set_.store((clock.elapsed_s() + 1e-9) / static_cast<double>(requests.size()),
+                           std::memory_order_relaxed);
   } catch (const Error& error) {
     occam_work_v1 work;
     std::memcpy(&work, worker.memory().bytes().data(), sizeof(work));

@@ -12,11 +12,10 @@ struct CompileRequest {
   std::string folder;                                      // of the problem file
   std::string source;                                      // in it
   std::vector<std::pair<std::string, std::string>> files;  // all that goes into it, with hashes of content
-  double timeout_s = 600;
 };
 
 // The path of the program. Error(bad_config) with what the compiler said, that there is none, or that it
-// needed too long; Error(interrupted) when the user asks to stop.
+// needed longer than ten minutes ($OCCAM_COMPILER_TIMEOUT_S); Error(interrupted) when the user asks to stop.
 std::string compiled_worker(const CompileRequest& request);
 
 }  // namespace occam

@@ -25,7 +25,7 @@ struct OwnModel {
   bool ordered = false;
   std::vector<Parameter> parameters;
   nlohmann::json simulator;  // as written: text, a list of texts, or null for none
-  double timeout_s = 600;    // of one answer of a program, and of compiling a C++ file
+  double timeout_s = 600;    // of one answer of a program
   // Where the simulator's files are found. Empty: it is not at hand (a network file that came from
   // elsewhere), and all works but simulating.
   std::string folder;

@@ -74,11 +74,13 @@ void Worker::give_up(const Deadline& deadline, double timeout_s) {
 
 // It may have closed its output and yet go on; then it is ended.
 void Worker::report_end(const Deadline& deadline) {
-  wait_for_last_words(Deadline(std::min(kPatience_s, deadline.left_s())));
-  child_->kill();  // no-op for one that has ended: what it ended with is kept
+  const Deadline patience(std::min(kPatience_s, deadline.left_s()));
+  wait_for_last_words(patience);
+  const bool by_itself = child_->ends_before(patience);
+  child_->kill();
   const std::string end = child_->wait();
   fail(ErrorKind::bad_data,
-       fmt::format("it ended ({}) {}", end,
+       fmt::format("{} {}", by_itself ? fmt::format("it ended ({})", end) : "it closed its output",
                    answered_ == 0 ? "before its first answer was complete"
                                   : fmt::format("after {} answer{}", answered_, answered_ == 1 ? "" : "s")));
 }
