@@ -188,10 +188,15 @@ class ArrayReader final : public PredictionReader {
     for (std::int64_t j = 0; j < J_; ++j) layout_.model_names.push_back(fmt::format("model_{}", j + 1));
     if (!file.has("meta")) return;
     const NdArray meta = file.read("meta");
-    const auto bytes = meta.view<std::uint8_t>();
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const nlohmann::json told = parse_json(text, path_ + ": meta", ErrorKind::bad_data);
+    if (!meta.is_text()) {
+      throw Error(ErrorKind::bad_data,
+                  "{}: array 'meta' holds {}; JSON text is expected, as its bytes: "
+                  "np.frombuffer(json.dumps(...).encode(), np.uint8)",
+                  path_, dtype_name(meta.dtype));
+    }
+    const nlohmann::json told = parse_json(meta.text(), path_ + ": meta", ErrorKind::bad_data);
     try {
+      if (!told.is_object()) throw Error(ErrorKind::bad_data, "{}: meta: expected a JSON object", path_);
       if (told.contains("models")) layout_.model_names = told["models"].get<std::vector<std::string>>();
       if (told.contains("model_prior")) layout_.model_prior = told["model_prior"].get<std::vector<double>>();
     } catch (const nlohmann::json::exception&) {

@@ -61,7 +61,6 @@ std::string quoted_include(const std::string& line) {
 CompiledFamily::CompiledFamily(OwnModel own, std::string source, WorkerPools& pools)
     : OwnFamily(std::move(own)), source_(std::move(source)) {
   for (const Parameter& parameter : model().parameters) names_ += parameter.name + '\0';
-  if (model().folder.empty()) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path_of(source_), ignored)) {
     throw Error(ErrorKind::no_input,
@@ -111,7 +110,6 @@ std::int64_t CompiledFamily::simulate(std::span<const double> theta, std::int64_
 }
 
 void CompiledFamily::simulate_many(std::span<SimulationRequest> requests) const {
-  require_folder();
   const std::size_t row_bytes = model().columns.size() * sizeof(float);
   while (!requests.empty()) {
     std::size_t count = 0;
