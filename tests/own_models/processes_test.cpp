@@ -11,15 +11,6 @@
 namespace occam::testing {
 namespace {
 
-// Whether a process is there and has not ended.
-bool runs(const std::string& id) {
-  std::ifstream file("/proc/" + id + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const auto state = text.rfind(')');
-  return state != std::string::npos && text[state + 2] != 'Z' && text[state + 2] != 'X';
-}
-
 // Waits until it is so, for at most half a minute.
 bool becomes(const std::function<bool()>& so) {
   for (int i = 0; i < 3000; ++i) {

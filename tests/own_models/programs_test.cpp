@@ -2,7 +2,6 @@
 // shell, so that the failure is plain to see.
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -30,15 +29,6 @@ class Programs : public OwnModels {
     EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "a.csv"));
   }
 };
-
-// Whether a process is there and has not ended.
-bool runs(const std::string& id) {
-  std::ifstream file("/proc/" + id + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const auto state = text.rfind(')');
-  return state != std::string::npos && text[state + 2] != 'Z' && text[state + 2] != 'X';
-}
 
 TEST_F(Programs, AnyLanguageCanAnswerInText) {
   script("while read line; do echo \"$line\" >> requests; printf '1\\n0\\n1\\n1\\n'; done");

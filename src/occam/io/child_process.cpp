@@ -20,7 +20,7 @@ extern char** environ;  // NOLINT: POSIX
 namespace occam {
 namespace {
 
-constexpr double kPatience_s = 1.0;  // for a program to end by itself
+constexpr double kEndAlone_s = 1.0;  // for a program to end by itself
 constexpr double kStart_s = 60.0;    // for the system to start one
 constexpr double kEnd_s = 5.0;       // for the system to end one that was killed
 constexpr int kPipeBytes = 1 << 20;  // asked for; the system may give less
@@ -160,7 +160,7 @@ ChildProcess::~ChildProcess() {
   // It is given a moment to end by itself; what it still writes is read, so that it is not held up.
   char rest[4096];
   struct pollfd watched[] = {{output_, POLLIN, 0}, {error_, POLLIN, 0}, {control_, POLLIN, 0}};
-  for (const Deadline deadline(killed_ || ended_ ? 0.0 : kPatience_s); !deadline.passed();) {
+  for (const Deadline deadline(killed_ || ended_ ? 0.0 : kEndAlone_s); !deadline.passed();) {
     if (::poll(watched, 3, deadline.slice_ms()) <= 0) continue;
     if (watched[2].revents != 0) break;  // it has ended
     for (struct pollfd& end : {std::ref(watched[0]), std::ref(watched[1])}) {

@@ -13,9 +13,9 @@
 namespace occam {
 namespace {
 
-constexpr std::size_t kSmallest = 1 << 16;
+constexpr std::size_t kSmallestShared = 1 << 16;
 
-[[noreturn]] void fail(std::size_t bytes) {
+[[noreturn]] void cannot_share(std::size_t bytes) {
   throw Error(ErrorKind::io, "cannot share {} bytes of memory with a simulator: {}", bytes,
               std::strerror(errno));
 }
@@ -24,7 +24,7 @@ constexpr std::size_t kSmallest = 1 << 16;
 
 SharedMemory::SharedMemory() {
   descriptor_ = ::memfd_create("occam", MFD_CLOEXEC);
-  if (descriptor_ < 0) fail(0);
+  if (descriptor_ < 0) cannot_share(0);
 }
 
 SharedMemory::~SharedMemory() {
@@ -34,16 +34,16 @@ SharedMemory::~SharedMemory() {
 
 void SharedMemory::grow(std::size_t bytes) {
   if (bytes <= size_) return;
-  const std::size_t size = std::bit_ceil(std::max(bytes, kSmallest));
+  const std::size_t size = std::bit_ceil(std::max(bytes, kSmallestShared));
   // Reserved now: pages that are missing later would end the process with a signal.
   const int reason = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   if (reason != 0) {
     errno = reason;
-    fail(size);
+    cannot_share(size);
   }
   void* data = data_ == nullptr ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0)
                                 : ::mremap(data_, size_, size, MREMAP_MAYMOVE);
-  if (data == MAP_FAILED) fail(size);
+  if (data == MAP_FAILED) cannot_share(size);
   data_ = static_cast<std::byte*>(data);
   size_ = size;
 }

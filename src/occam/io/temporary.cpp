@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestName = 200;  // of the target's, in that of its temporaries
 
-std::string folder_of(const std::string& target) {
+std::string folder_beside(const std::string& target) {
   const std::string folder = fs::path(target).parent_path().string();
   return folder.empty() ? "." : folder;
 }
@@ -65,7 +65,7 @@ bool lost(int descriptor, const std::string& path) {
 void remove_strays(const std::string& target) {
   const std::string hidden = hidden_name(target);
   std::error_code ignored;
-  for (fs::directory_iterator at(folder_of(target), ignored), end; !ignored && at != end;
+  for (fs::directory_iterator at(folder_beside(target), ignored), end; !ignored && at != end;
        at.increment(ignored)) {
     if (!is_temporary_of(at->path().filename().string(), hidden)) continue;
     const std::string path = at->path().string();
@@ -79,7 +79,7 @@ void remove_strays(const std::string& target) {
 
 std::string next_name(const std::string& target) {
   static std::atomic<unsigned> counter{0};
-  return fmt::format("{}/{}.{}-{}.tmp", folder_of(target), hidden_name(target), ::getpid(), counter++);
+  return fmt::format("{}/{}.{}-{}.tmp", folder_beside(target), hidden_name(target), ::getpid(), counter++);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ OutputLock::OutputLock(const std::string& output) {
   const fs::path resolved = fs::weakly_canonical(output, unknown);
   const std::string target = unknown ? output : resolved.string();
   if (fs::exists(target, unknown) && !fs::is_regular_file(target, unknown)) return;  // a device
-  path_ = fmt::format("{}/{}.lock", folder_of(target), hidden_name(target));
+  path_ = fmt::format("{}/{}.lock", folder_beside(target), hidden_name(target));
   for (;;) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor_ < 0) throw Error(ErrorKind::io, "cannot make '{}': {}", path_, std::strerror(errno));

@@ -58,7 +58,7 @@ std::string cpu_text() {
   return text;
 }
 
-double timeout_s() {
+double compiler_timeout_s() {
   constexpr double kDefault_s = 600;
   const char* value = std::getenv("OCCAM_COMPILER_TIMEOUT_S");
   const double seconds = value == nullptr ? kDefault_s : std::strtod(value, nullptr);
@@ -87,7 +87,7 @@ void compile(ChildOptions options, const CompileRequest& request, const std::str
   options.command.push_back(fmt::format("{}/{}", helper_folder(), kWorkerSource));
   const auto run = [&] {
     try {
-      return run_program(options, timeout_s());
+      return run_program(options, compiler_timeout_s());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_config) throw;
       throw Error(ErrorKind::bad_config, "'{}' was not compiled: {} (OCCAM_COMPILER_TIMEOUT_S)",
@@ -116,7 +116,7 @@ std::string compiled_worker(const CompileRequest& request) {
   version.command.push_back("--version");
   std::string content =
       fmt::format("{}\n{}\n{}\n{}\n{}\n", headers, fmt::join(options.command, " "),
-                  run_program(version, timeout_s()).second, fmt::join(flags, " "), cpu_text());
+                  run_program(version, compiler_timeout_s()).second, fmt::join(flags, " "), cpu_text());
   for (const auto& [file, hash] : request.files) content += fmt::format("{} {}\n", file, hash);
   const std::string program =
       fmt::format("{}/{}-{}.worker", cache_folder(), std::filesystem::path(request.source).stem().string(),
