@@ -132,13 +132,14 @@ void abc(AbcVerb& o, const Call& call) {
   const AbcResult result = run_abc(problem, data, n, o.options, call.seed(), pool, *progress);
   const AbcRecord record{problem,     o.options,     call.seed(), o.data,
                          observed.id, observed.rows, n,           exact_posterior(problem, data, *progress)};
-  if (!o.particles.empty()) write_particles(o.particles, result, problem);
+  report_failures(result, problem, *progress);
   if (o.output.empty()) {
     Call::print(abc_text(result, record));
   } else {
     write_abc(o.output, result, record);
   }
-  report_failures(result, problem, *progress);
+  // The larger file last: where there is no room for it, the answer is there.
+  if (!o.particles.empty()) write_particles(o.particles, result, problem);
 }
 
 }  // namespace

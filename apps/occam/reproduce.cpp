@@ -85,9 +85,9 @@ void run_study(const ReproduceVerb& o, const Call& call) {
       study, o.output, call.seed(),
       [&](const TrainingPlan& plan) { train_as_planned(plan, call, pool, *progress); }, pool, *progress);
   report.provenance.emplace(report.provenance.begin(), "command", call.command());
+  Call::print(fmt::format("{}\n\n{}\n", report.title, figures_text(report.findings.front())));
   write_report(report, o.output);
-  Call::print(fmt::format("{}\n\n{}\nThe report is in {}/report.html\n", report.title,
-                          figures_text(report.findings.front()), o.output));
+  Call::print(fmt::format("The report is in {}/report.html\n", o.output));
 }
 
 }  // namespace
