@@ -163,7 +163,8 @@ ChildProcess::~ChildProcess() {
   for (const Deadline deadline(killed_ || ended_ ? 0.0 : kEndAlone_s); !deadline.passed();) {
     if (::poll(watched, 3, deadline.slice_ms()) <= 0) continue;
     if (watched[2].revents != 0) break;  // it has ended
-    for (struct pollfd& end : {std::ref(watched[0]), std::ref(watched[1])}) {
+    for (struct pollfd* const at : {&watched[0], &watched[1]}) {
+      struct pollfd& end = *at;
       if (end.revents == 0) continue;
       const ssize_t count = ::read(end.fd, rest, sizeof(rest));
       if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) end.fd = -1;
