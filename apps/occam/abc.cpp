@@ -75,8 +75,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   };
   const ObservedSummary left_out = read_observed(o.data, options, take);
   if (left_out.dropped_rows > 0) {
-    progress.say(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
-                             left_out.dropped_rows == 1 ? "" : "s"));
+    progress.warn(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
+                              left_out.dropped_rows == 1 ? "" : "s"));
   }
   if (ids.empty())
     throw Error(ErrorKind::bad_data, "{}: no data set has a row without a missing value", o.data);
@@ -110,7 +110,7 @@ std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataV
 void report_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress) {
   for (std::size_t j = 0; j < result.failed.size(); ++j) {
     if (result.failed[j] == 0) continue;
-    progress.say(
+    progress.warn(
         fmt::format("model '{}': {} simulations gave no usable data and were rejected, which counts "
                     "against the model",
                     problem.model_names()[j], result.failed[j]));
@@ -135,13 +135,14 @@ void abc(AbcVerb& o, const Call& call) {
   const AbcResult result = run_abc(problem, data, n, o.options, call.seed(), pool, *progress);
   const AbcRecord record{problem,     o.options,     call.seed(), o.data,
                          observed.id, observed.rows, n,           exact_posterior(problem, data, *progress)};
-  if (!o.particles.empty()) write_particles(o.particles, result, problem);
+  report_failures(result, problem, *progress);
   if (o.output.empty()) {
     Call::print(abc_text(result, record));
   } else {
     write_abc(o.output, result, record);
   }
-  report_failures(result, problem, *progress);
+  // The larger file last: where there is no room for it, the answer is there.
+  if (!o.particles.empty()) write_particles(o.particles, result, problem);
 }
 
 }  // namespace
@@ -168,6 +169,8 @@ void register_abc(Verbs& verbs) {
       .options(own_fields(*o))
       .options(fields(o->csv))
       .options(fields(o->options))
+      .reads({"summary_network"})
+      .writes({"particles"})
       .computes()
       .run([o](const Call& call) { abc(*o, call); });
 }

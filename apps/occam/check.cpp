@@ -1,6 +1,7 @@
 // occam check: how far a network can be trusted, from fresh simulations; or predictions of any other program.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -112,15 +113,48 @@ std::string judgements_text(const Report& report) {
   return (fine.empty() ? "" : "Fine: " + fine + "\n") + others;
 }
 
+// The verdict first, so that a disk that is full costs the files and nothing else.
 void finish(const CheckVerb& o, CheckResult result, const Call& call) {
-  result.report.provenance.emplace(result.report.provenance.begin(), "command", call.command());
-  if (!o.output.empty()) write_report(result.report, o.output);
-  std::string text = sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report);
-  text += "Verdict: " + result.verdict.text + "\n";
-  if (!o.output.empty()) text += fmt::format("The report is in {}/report.html\n", o.output);
-  Call::print(text);
+  Call::print(sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report) +
+              "Verdict: " + result.verdict.text + "\n");
   if (o.strict && result.verdict.severity >= Severity::warning) call.set_exit_code(kFailedStrictly);
+  if (o.output.empty()) return;
+  result.report.provenance.emplace(result.report.provenance.begin(), "command", call.command());
+  write_report(result.report, o.output, {o.network, o.table, o.predictions, o.problem});
+  Call::print(fmt::format("The report is in {}/report.html\n", o.output));
 }
+
+// Predictions that are saved along the way: what cannot be written does not end the check.
+class SavedAside final : public PredictionWriter {
+ public:
+  explicit SavedAside(std::unique_ptr<PredictionWriter> file) : file_(std::move(file)) {}
+
+  void add(const Predictions& block) override {
+    attempt([&] { file_->add(block); });
+  }
+  void commit() override {
+    attempt([&] { file_->commit(); });
+  }
+  // Error(io) with why the file is missing, where it is.
+  void confirm() const {
+    if (failure_) throw Error(failure_->kind(), "{}; the predictions are not saved", failure_->what());
+  }
+
+ private:
+  template <class Work>
+  void attempt(Work&& work) {
+    if (failure_) return;
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::io) throw;
+      failure_ = error;
+    }
+  }
+
+  std::unique_ptr<PredictionWriter> file_;
+  std::optional<Error> failure_;
+};
 
 void check_file(const CheckVerb& o, const Call& call) {
   for (const char* option : {"n", "datasets", "robustness", "save-predictions", "problem", "table"}) {
@@ -184,14 +218,15 @@ void check_net(const CheckVerb& o, const Call& call) {
     request.robustness->seed = call.seed();
     if (o.robustness != "all") request.robustness->names = split_list(o.robustness);
   }
-  std::unique_ptr<PredictionWriter> save;
+  std::optional<SavedAside> save;
   if (!o.save_predictions.empty()) {
-    save = PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem));
-    request.save = save.get();
+    save.emplace(PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem)));
+    request.save = &*save;
   }
   CheckResult result = check_network(comparator, problem, request, pool, *progress);
   if (save) save->commit();
   finish(o, std::move(result), call);
+  if (save) save->confirm();
 }
 
 }  // namespace
@@ -214,6 +249,8 @@ void register_check(Verbs& verbs) {
       .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
       .options(own_fields(*o))
       .options(fields(o->csv))
+      .reads({"problem", "table", "predictions"})
+      .writes({"save_predictions"})
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });

@@ -98,7 +98,7 @@ class ExactCheck {
 void report_scope(const std::vector<double>& p, const ScopeReference& scope, const VerdictOptions& options,
                   ProgressSink& progress) {
   if (scope.smallest_p() >= options.scope_level) {
-    progress.say(
+    progress.warn(
         fmt::format("--scope-level {} cannot be reached: the calibration of this network allows no p below "
                     "{:.2g} (train with a larger --scope-calibration)",
                     options.scope_level, scope.smallest_p()));
@@ -107,7 +107,7 @@ void report_scope(const std::vector<double>& p, const ScopeReference& scope, con
   if (out == 0) return;
   constexpr double kFalseShare = 0.05;
   const std::vector<bool> found = benjamini_hochberg(p, kFalseShare);
-  progress.say(fmt::format(
+  progress.warn(fmt::format(
       "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
       "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
       out, p.size(), options.scope_level, options.scope_level * static_cast<double>(p.size()),
@@ -125,12 +125,12 @@ void check_report_path(const std::string& path) {
 void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
                     ProgressSink& progress) {
   if (left_out.dropped_rows == 0) return;
-  progress.say(
+  progress.warn(
       fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
                   left_out.dropped_rows == 1 ? "" : "s",
                   file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
   for (const std::string& id : left_out.lost_sets) {
-    progress.say(
+    progress.warn(
         fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
   }
 }
@@ -232,9 +232,9 @@ void compare(CompareVerb& o, const Call& call) {
   }
   if (exact) Call::print(exact->text());
   if (scope) report_scope(scope_p, *scope, o.verdict, *progress);
-  for (const std::string& warning : ranges.warnings()) progress->say(warning);
+  for (const std::string& warning : ranges.warnings()) progress->warn(warning);
   if (flagged > 0) {
-    progress->say(
+    progress->warn(
         fmt::format("{} of {} data sets have sizes outside the range trained on ({} to {}); do not trust "
                     "their answers (column `flag`)",
                     flagged, done, file.smallest_n, file.largest_n));
@@ -262,6 +262,7 @@ void register_compare(Verbs& verbs) {
       .options(fields(*o))
       .options(fields(o->csv))
       .options(fields(o->verdict))
+      .writes({"report"})
       .computes()
       .run([o](const Call& call) { compare(*o, call); });
 }

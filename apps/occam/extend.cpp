@@ -90,21 +90,22 @@ void extend(ExtendVerb& o, const Call& call) {
   const auto progress = call.progress("steps");
   settle_head(old->config, call, options, *progress);
   progress->say(what_changes(*old, problem));
-  NetworkFile file = run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress);
-  file.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};
-  std::optional<Retention> retention;
+  AfterTraining after;
+  std::string retained;
+  after.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};
   if (o.retention > 0) {
-    Comparator before(*old, pool), after(file, pool);
-    retention = measure_retention(before, after, problem, call.seed(), o.retention, pool);
+    after.measure = [&](NetworkFile& file) {
+      Comparator known(*old, pool), grown(file, pool);
+      const std::optional<Retention> retention =
+          measure_retention(known, grown, problem, call.seed(), o.retention, pool);
+      if (!retention) return;
+      file.record["extended"]["before"] = figures_json(retention->before);
+      file.record["extended"]["after"] = figures_json(retention->after);
+      retained = retention_table(*retention);
+    };
   }
-  if (retention) {
-    file.record["extended"]["before"] = figures_json(retention->before);
-    file.record["extended"]["after"] = figures_json(retention->after);
-  }
-  write_network_file(o.output, file);
-  forget_checkpoint(o.training, o.output);
-  if (retention) Call::print(retention_table(*retention));
-  progress->say("wrote " + o.output);
+  run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress, after);
+  if (!retained.empty()) Call::print(retained);
 }
 
 }  // namespace
@@ -128,6 +129,8 @@ void register_extend(Verbs& verbs) {
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
       .options(fields(o->training.csv))
+      .reads({"table"})
+      .writes({"log"})
       .computes()
       .run([o](const Call& call) { extend(*o, call); });
 }

@@ -59,6 +59,7 @@ int fail(int code, std::string message, const std::string& detail = "") {
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that grows beyond what the system allows
   try {
     if (const char* const target = std::getenv("OCCAM_SIMD")) occam::use_simd_target(target);
     occam::Verbs verbs;

@@ -120,7 +120,8 @@ void register_reference(Verbs& verbs) {
   parts.add("answers", answers_part);
   verbs.add("reference", "Write tables for the docs as Markdown, the man page, or completion for a shell")
       .hidden()
-      .argument("PART", *part, "verbs, priors, families, networks, summaries, answers; man; bash, zsh or fish")
+      .argument("PART", *part,
+                "verbs, priors, families, networks, summaries, answers; man; bash, zsh or fish")
       .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 

@@ -59,6 +59,7 @@ void register_scope(Verbs& verbs) {
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->options))
       .options(own_fields(*o))
+      .reads({"problem"})
       .computes()
       .run([o](const Call& call) { scope(*o, call); });
 }

@@ -1,4 +1,5 @@
 // occam simulate PROBLEM: simulated data sets, to look at, to test with, or to train from elsewhere.
+#include "occam/io/same_file.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulation_file.hpp"
 #include "verb.hpp"
@@ -14,6 +15,7 @@ struct SimulateOptions {
 
 void simulate(const SimulateOptions& options, const Call& call) {
   const Problem problem = load_problem(options.problem);
+  refuse_clashes(simulator_inputs(problem), {{"-o", options.output}});
   const auto progress = call.progress("data sets");
   ThreadPool pool(call.threads());
   write_simulations(problem, options.file, call.seed(), options.output, pool, *progress);

@@ -70,11 +70,7 @@ void train(TrainVerb& o, const Call& call) {
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
   settle_head(network_for(problem, network), call, options, *progress);
-  const NetworkFile file =
-      run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
-  write_network_file(o.output, file);
-  forget_checkpoint(o.training, o.output);
-  progress->say("wrote " + o.output);
+  run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
 }
 
 }  // namespace
@@ -100,6 +96,8 @@ void register_train(Verbs& verbs) {
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
       .options(fields(o->training.csv))
+      .reads({"table"})
+      .writes({"log"})
       .computes()
       .run([o](const Call& call) { train(*o, call); });
 }

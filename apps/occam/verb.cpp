@@ -13,7 +13,9 @@
 #include "occam/core/suggest.hpp"
 #include "occam/core/version.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/same_file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
@@ -118,7 +120,7 @@ Fields fields(ComputeOptions& options) {
               .at_most(1024)
               .by_default("all cores"),
           field("seed", options.seed, "seed of the random numbers: same seed, same result").at_least(0),
-          field("quiet", options.quiet, "show no progress")};
+          field("quiet", options.quiet, "show no progress, only warnings")};
 }
 
 // --- Call --------------------------------------------------------------------------------------------------
@@ -210,6 +212,16 @@ Verb& Verb::options(Fields fields) {
     const std::string value_name = value_name_of(field);
     add_flag(std::move(field), "", value_name);
   }
+  return *this;
+}
+
+Verb& Verb::reads(std::vector<std::string> fields) {
+  read_.insert(read_.end(), fields.begin(), fields.end());
+  return *this;
+}
+
+Verb& Verb::writes(std::vector<std::string> fields) {
+  written_.insert(written_.end(), fields.begin(), fields.end());
   return *this;
 }
 
@@ -357,6 +369,28 @@ void Verb::take_arguments() {
   }
 }
 
+const std::string& Verb::path_of(const Flag& flag) const {
+  return *std::get<std::string*>(flag.field.target);
+}
+
+void Verb::refuse_clashing_files() const {
+  std::vector<NamedPath> inputs, outputs;
+  for (const Argument& argument : arguments_) {
+    const std::vector<std::string> one = {argument.one == nullptr ? "" : *argument.one};
+    for (const std::string& path : argument.many == nullptr ? one : *argument.many) {
+      // A problem that is not a .toml file is the name of a built-in one.
+      if (argument.name != "PROBLEM" || path.ends_with(".toml")) inputs.push_back({argument.name, path});
+    }
+  }
+  for (const std::string& name : read_) inputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  for (const Flag& flag : flags_) {
+    if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
+  }
+  for (const std::string& name : written_)
+    outputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  refuse_clashes(inputs, outputs);
+}
+
 int Verb::execute() {
   // An unknown option first: its value may have been taken for an argument.
   for (const std::string& extra : app_.remaining()) {
@@ -370,6 +404,7 @@ int Verb::execute() {
   for (const Flag& flag : flags_) {
     if (flag.option->count() > 0) parse(flag, flag.field);
   }
+  refuse_clashing_files();
   run_(Call(*this));
   return exit_code_;
 }
@@ -443,6 +478,12 @@ int Verbs::execute(int argc, const char* const* argv) {
     return verb->execute();
   }
   return show(help());
+}
+
+std::vector<NamedPath> simulator_inputs(const Problem& problem) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& path : simulator_files(problem)) inputs.push_back({"simulator", path});
+  return inputs;
 }
 
 std::vector<std::string> split_list(const std::string& text) {

@@ -111,6 +111,10 @@ class Verb {
   Verb& output(std::string& target, std::string help);
   // Flags. Values are checked by the fields; a true/false field is a switch, with `--no-x` as its opposite.
   Verb& options(Fields fields);
+  // Which of the options, by the names of their fields, are paths of files that are read, and that are
+  // written. Arguments are read and -o is written in any case. What is written must not be read as well.
+  Verb& reads(std::vector<std::string> fields);
+  Verb& writes(std::vector<std::string> fields);
   // Adds --threads, --seed and --quiet.
   Verb& computes();
   // Not in the list of verbs: for developers.
@@ -155,6 +159,8 @@ class Verb {
   // After CLI11 has cut up the command line: checks it, sets all targets, runs.
   int execute();
   void take_arguments();
+  void refuse_clashing_files() const;
+  const std::string& path_of(const Flag& flag) const;
 
   std::string name_;
   std::string summary_;
@@ -164,6 +170,7 @@ class Verb {
   std::vector<Argument> arguments_;
   std::vector<Flag> flags_;
   std::vector<std::string> positionals_;
+  std::vector<std::string> read_, written_;  // fields
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
   mutable int exit_code_ = 0;  // set through a Call
@@ -191,6 +198,11 @@ class Verbs {
 };
 
 void register_verbs(Verbs& verbs);  // generated from the list in CMakeLists.txt
+
+// The files that the problem's simulators consist of, as inputs that must not be overwritten.
+class Problem;
+struct NamedPath;
+std::vector<NamedPath> simulator_inputs(const Problem& problem);
 
 // The parts of "a,b,c"; none of an empty text.
 std::vector<std::string> split_list(const std::string& text);
