@@ -31,6 +31,7 @@ constexpr std::int64_t kSegment = 256;  // of the spectrum, or the largest power
 // Borders of the frequency bands, in 1/256 of the sampling rate.
 constexpr std::array<std::int64_t, 13> kBands = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 129};
 constexpr std::size_t kPerGroup = kQuantiles.size() + 1;
+constexpr std::size_t kPerOrderedColumn = 2 * kPerGroup + kLags.size() + 1 + kBands.size() - 1 + 3;
 
 // Quantiles by linear interpolation, and the standard deviation; `values` is sorted in place, not empty.
 void quantiles_and_spread(std::vector<float>& values, float*& out) {
