@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/own/compiler.hpp"
+#include "occam/simulate/own/protocol.hpp"
 #include "occam/simulate/own/simulator.h"
 #include "occam/simulate/own/worker_pool.hpp"
 
@@ -61,6 +62,7 @@ std::string quoted_include(const std::string& line) {
 CompiledFamily::CompiledFamily(OwnModel own, std::string source, WorkerPools& pools)
     : OwnFamily(std::move(own)), source_(std::move(source)) {
   for (const Parameter& parameter : model().parameters) names_ += parameter.name + '\0';
+  for (const Column& column : model().columns) column_names_ += column.name + '\0';
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path_of(source_), ignored)) {
     throw Error(ErrorKind::no_input,
@@ -134,6 +136,8 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
   work.columns = static_cast<std::int64_t>(D);
   work.model = places.next(model().name.size() + 1);
   work.names = places.next(names_.size());
+  work.column_names = places.next(column_names_.size());
+  work.design = places.next(D);
   work.theta = places.next(B * P * sizeof(double));
   work.seeds = places.next(2 * B * sizeof(std::uint64_t));
   work.n = places.next(B * sizeof(std::int64_t));
@@ -153,6 +157,13 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
   std::memcpy(memory, &work, sizeof(work));
   std::memcpy(at(work.model), model().name.c_str(), model().name.size() + 1);
   std::memcpy(at(work.names), names_.data(), names_.size());
+  std::memcpy(at(work.column_names), column_names_.data(), column_names_.size());
+  const bool designed = requests.front().designed;
+  const std::vector<std::size_t> answered = answered_columns(model().columns, designed);
+  auto* given = reinterpret_cast<char*>(at(work.design));
+  std::fill_n(given, D, designed ? 1 : 0);
+  for (const std::size_t column : answered) given[column] = 0;
+  auto* design = reinterpret_cast<float*>(at(work.out));
   auto* theta = reinterpret_cast<double*>(at(work.theta));
   auto* seeds = reinterpret_cast<std::uint64_t*>(at(work.seeds));
   auto* n = reinterpret_cast<std::int64_t*>(at(work.n));
@@ -161,6 +172,7 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
     *seeds++ = request.rng->bits64();
     *seeds++ = request.rng->bits64();
     *n++ = request.n;
+    if (designed) design = std::copy_n(request.out.data(), static_cast<std::size_t>(request.n) * D, design);
   }
 
   ask(*worker, requests);
@@ -169,7 +181,9 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
   const auto* values = reinterpret_cast<const float*>(at(work.out));
   for (std::size_t b = 0; b < B; ++b) {
     const std::span<float> rows = requests[b].out.first(static_cast<std::size_t>(requests[b].n) * D);
-    std::copy_n(values, rows.size(), rows.begin());
+    for (std::size_t row = 0; row < rows.size(); row += D) {
+      for (const std::size_t column : answered) rows[row + column] = values[row + column];
+    }
     values += rows.size();
     if (answers[b] < 0) {
       const auto* message = reinterpret_cast<const occam_work_v1*>(memory)->message;

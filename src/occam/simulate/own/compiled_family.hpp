@@ -33,6 +33,7 @@ class CompiledFamily final : public OwnFamily {
   [[noreturn]] void refuse(const SimulationRequest& request, std::string_view what) const;
 
   std::string source_;
+  std::string column_names_;
   std::string names_;  // of the parameters, each ended by a zero
   std::shared_ptr<WorkerPool> pool_;
   mutable std::atomic<double> seconds_per_set_{1e-4};  // as last measured

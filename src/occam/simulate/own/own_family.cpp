@@ -72,8 +72,12 @@ nlohmann::json OwnFamily::identity() const {
   for (const Column& column : model_.columns) columns.push_back(column.name);
   nlohmann::json files = nlohmann::json::object();
   for (const auto& [file, hash] : files_) files[file] = hash;
-  return {
+  nlohmann::json identity = {
       {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
+  for (const Column& column : model_.columns) {
+    if (column.role == Role::design) identity["design"].push_back(column.name);
+  }
+  return identity;
 }
 
 std::int64_t OwnFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
@@ -107,8 +111,13 @@ std::string OwnFamily::request_text(const SimulationRequest& request) const {
 std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<const float> values) const {
   const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
   if (bad == values.end()) return request.n;
-  if (std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); })) return 0;
   const std::size_t D = model_.columns.size();
+  bool nothing = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool given = request.designed && model_.columns[i % D].role == Role::design;
+    nothing = nothing && (given || std::isnan(values[i]));
+  }
+  if (nothing) return 0;
   const auto at = static_cast<std::size_t>(bad - values.begin());
   throw Error(
       ErrorKind::bad_data,

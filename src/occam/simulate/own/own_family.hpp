@@ -44,6 +44,7 @@ class OwnFamily : public Family {
   std::vector<Column> columns() const override { return model_.columns; }
   std::vector<Parameter> parameters() const override { return model_.parameters; }
   bool ordered() const override { return model_.ordered; }
+  bool takes_design() const override { return has_design(model_.columns); }
   // Columns, order, the simulator as written, and a hash of the content of each of its files.
   nlohmann::json identity() const override;
   bool simulates() const override { return !model_.simulator.is_null(); }
@@ -59,8 +60,9 @@ class OwnFamily : public Family {
   // Adds a file of the folder to files(). Error(no_input) when it cannot be read.
   void depends_on(const std::string& file);
   std::string path_of(const std::string& file) const;
-  // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data)
-  // when only some values are not finite: names the row, the column and the parameters.
+  // A data set (n, D) as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"), but for a
+  // given design. Error(bad_data) when only some values are not finite: names the row, the column and the
+  // parameters.
   std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
   // "model 'rw' (simulator `python3 bandit.py`)", to open messages.
   std::string label() const;

@@ -8,7 +8,9 @@
 //     return true;   // false: these parameters give no usable data; others are drawn
 //   }
 //
-// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns.
+// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns, by
+// number or by name: out(i, "rt"). Where the problem file has a [design], the design columns are filled in
+// already: out.design(i, "dose") reads one, and only the observed ones are to be written.
 // Everything random has to come from rng, which is seeded anew for each data set. Several copies of the
 // program that your file becomes run side by side, so nothing may be remembered from one call to the next.
 // Exceptions become error messages. A main() of your own belongs between #ifndef OCCAM_WORKER and #endif.
@@ -35,6 +37,8 @@ struct occam_request_v1 {
   std::uint64_t seed[2];
   std::int64_t n;        // rows
   std::int64_t columns;  // of each row
+  const char* const* column_names;  // (columns)
+  const char* design;    // (columns) 1 where the column holds the design that is given
   float* out;            // (n, columns), row after row
   char* message;         // of message_size bytes: why it failed
   std::int64_t message_size;
@@ -49,6 +53,8 @@ struct occam_work_v1 {
   std::int64_t columns;     // D
   std::int64_t model;       // text
   std::int64_t names;       // P texts, one after the other
+  std::int64_t column_names;  // D texts
+  std::int64_t design;      // char (D): 1 where the column is given; its cells stand in `out`
   std::int64_t theta;       // double (B, P)
   std::int64_t seeds;       // uint64 (B, 2)
   std::int64_t n;           // int64 (B)
@@ -93,7 +99,10 @@ class Parameters {
 class Rows {
  public:
   explicit Rows(const occam_request_v1& request)
-      : data_(request.out), n_(static_cast<long>(request.n)), columns_(static_cast<long>(request.columns)) {}
+      : request_(request),
+        data_(request.out),
+        n_(static_cast<long>(request.n)),
+        columns_(static_cast<long>(request.columns)) {}
 
   long n() const { return n_; }
   long columns() const { return columns_; }
@@ -105,9 +114,28 @@ class Rows {
     }
     return data_[row * columns_ + column];
   }
+  float& operator()(long row, const char* column) { return (*this)(row, place(column)); }
   float* row(long row) { return &(*this)(row, 0); }
 
+  // What the experimenter set in this row.
+  float design(long row, const char* column) {
+    const long at = place(column);
+    if (request_.design[at] == 0) {
+      throw std::out_of_range("column '" + std::string(column) +
+                              "' is not given: the problem file has no [design] for it");
+    }
+    return (*this)(row, at);
+  }
+
  private:
+  long place(const char* column) const {
+    for (long c = 0; c < columns_; ++c) {
+      if (std::strcmp(request_.column_names[c], column) == 0) return c;
+    }
+    throw std::out_of_range("the problem file has no column '" + std::string(column) + "'");
+  }
+
+  const occam_request_v1& request_;
   float* data_;
   long n_, columns_;
 };

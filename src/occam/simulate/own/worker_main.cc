@@ -45,13 +45,17 @@ class Memory {
 
 void simulate_all(Memory& memory) {
   occam_work_v1& work = *memory.work();
-  std::vector<const char*> names;
-  const char* name = memory.array<const char>(work.names);
-  for (std::int64_t p = 0; p < work.parameters; ++p) {
-    names.push_back(name);
-    name += std::strlen(name) + 1;
-  }
+  const auto texts = [&memory](std::int64_t place, std::int64_t count) {
+    std::vector<const char*> list;
+    const char* text = memory.array<const char>(place);
+    for (; count > 0; --count, text += std::strlen(text) + 1) list.push_back(text);
+    return list;
+  };
+  const std::vector<const char*> names = texts(work.names, work.parameters);
+  const std::vector<const char*> columns = texts(work.column_names, work.columns);
   occam_request_v1 request{};
+  request.column_names = columns.data();
+  request.design = memory.array<const char>(work.design);
   request.model = memory.array<const char>(work.model);
   request.names = names.data();
   request.parameters = work.parameters;
@@ -67,7 +71,11 @@ void simulate_all(Memory& memory) {
     request.n = memory.array<const std::int64_t>(work.n)[b];
     // A cell that is not written stays what it is here, and is found.
     float* const end = request.out + request.n * work.columns;
-    for (float* cell = request.out; cell != end; ++cell) *cell = std::numeric_limits<float>::quiet_NaN();
+    for (float* row = request.out; row != end; row += work.columns) {
+      for (std::int64_t c = 0; c < work.columns; ++c) {
+        if (request.design[c] == 0) row[c] = std::numeric_limits<float>::quiet_NaN();
+      }
+    }
     const int answer = occam_simulate_v1(&request);
     memory.array<std::int64_t>(work.answers)[b] = answer;
     if (answer < 0) return;
