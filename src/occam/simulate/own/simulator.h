@@ -25,6 +25,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 // What occam and the compiled file pass to each other: plain C.
 extern "C" {
@@ -114,11 +115,11 @@ class Rows {
     }
     return data_[row * columns_ + column];
   }
-  float& operator()(long row, const char* column) { return (*this)(row, place(column)); }
+  float& operator()(long row, std::string_view column) { return (*this)(row, place(column)); }
   float* row(long row) { return &(*this)(row, 0); }
 
   // What the experimenter set in this row.
-  float design(long row, const char* column) {
+  float design(long row, std::string_view column) {
     const long at = place(column);
     if (request_.design[at] == 0) {
       throw std::out_of_range("column '" + std::string(column) +
@@ -128,9 +129,9 @@ class Rows {
   }
 
  private:
-  long place(const char* column) const {
+  long place(std::string_view column) const {
     for (long c = 0; c < columns_; ++c) {
-      if (std::strcmp(request_.column_names[c], column) == 0) return c;
+      if (request_.column_names[c] == column) return c;
     }
     throw std::out_of_range("the problem file has no column '" + std::string(column) + "'");
   }
