@@ -104,7 +104,7 @@ void register_info(Verbs& verbs) {
       .run([o](const Call&) {
         const NetworkFile file = read_network_file(o->network);
         scope_of(file);  // what is described is whole
-        Call::print(o->json ? everything(file).dump(2) + "\n" : summary(file));
+        o->json ? Call::print_data(everything(file).dump(2) + "\n") : Call::print(summary(file));
       });
 }
 

@@ -37,7 +37,8 @@ std::string names_text(const std::vector<std::string>& names) {
 std::string columns_text(const Problem& problem) {
   std::string text;
   for (const Column& column : problem.columns()) {
-    text += fmt::format("    column {}: {}\n", column.name, column.description);
+    text += fmt::format("    column {}: {}{}\n", column.name, column.description,
+                        column.role == Role::design ? " (design)" : "");
   }
   return text;
 }
@@ -68,7 +69,9 @@ std::string problem_text(const Problem& problem) {
 nlohmann::json problem_json(const Problem& problem) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& column : problem.columns()) {
-    columns.push_back({{"name", column.name}, {"description", column.description}});
+    columns.push_back({{"name", column.name},
+                       {"description", column.description},
+                       {"role", column.role == Role::design ? "design" : "observed"}});
   }
   nlohmann::json disturbed = nlohmann::json::array();
   for (const Disturbance& one : disturbances(problem)) {
@@ -103,16 +106,16 @@ void list_problems(const ModelsOptions& options) {
       text += problem_text(problem);
     }
   }
-  Call::print(options.json ? json_text(list) : text);
+  options.json ? Call::print_data(json_text(list)) : Call::print(text);
 }
 
 void models(const ModelsOptions& options) {
   for (const Helper& helper : helpers()) {
-    if (helper.language == options.helper) return Call::print(helper.text);
+    if (helper.language == options.helper) return Call::print_data(helper.text);
   }
   if (options.show.empty()) return list_problems(options);
   const Problem problem = load_problem(options.show);
-  Call::print(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
+  Call::print_data(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
 }
 
 }  // namespace
@@ -120,10 +123,11 @@ void models(const ModelsOptions& options) {
 void register_models(Verbs& verbs) {
   auto o = std::make_shared<ModelsOptions>();
   verbs.add("models", "List the built-in problems and their models")
-      .about(
-          "Lists the problems that are built in: the models each compares, the columns of its data, the "
-          "number "
-          "N of observations in a data set, and whether the exact posterior model probabilities are known.")
+      .about(R"(
+        Lists the problems that are built in: the models each compares, the columns of its data, the
+        number N of observations in a data set, and whether the exact posterior model probabilities
+        are known.
+      )")
       .options(fields(*o))
       .example("occam models", "the list")
       .example("occam models --show beta-binomial > coins.toml", "a problem file to start your own from")

@@ -127,8 +127,7 @@ TEST(Training, MembersOfAnEnsembleDifferMoreWhereTheMixtureIsWrong) {
   Batch batch;
   Simulator(problem, 3, Purpose::test).simulate_range(0, 2000, pool, batch);
   ModelPosterior answers = comparator.empty_posterior();
-  comparator.compare(std::vector<std::string>(2000),
-                     {{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 2000}, answers);
+  comparator.compare(std::vector<std::string>(2000), batch.view(), answers);
   std::vector<double> spread, error;
   for (std::int64_t b = 0; b < 2000; ++b) {
     spread.push_back(answers.spread(b, 0));
@@ -159,6 +158,31 @@ TEST(Training, ARunAtChanceIsRestartedAndSaysSo) {
   ASSERT_EQ(listener.said.size(), 3u);
   EXPECT_NE(listener.said[0].find("restarting from another initialisation (1 of 2)"), std::string::npos);
   EXPECT_NE(listener.said[2].find("2 restarts did not help"), std::string::npos);
+}
+
+TEST(Training, RatesArePositiveWhenAResumedRunRestarts) {
+  TrainOptions options = quick(150);
+  options.learning_rate = 1e-12;
+  options.restart_after = 60;
+  options.restarts = 1;
+  options.validate_every = 10;
+  const testing::TemporaryFolder folder;
+  TrainRun run;
+  run.checkpoint = folder / "run.checkpoint";
+  struct Stopping : Listener {
+    bool stop_requested() override { return step == 50; }
+  } stopping;
+  EXPECT_THROW(trained_bytes(1, options, run, stopping), Error);
+  run.resume = true;
+  std::vector<std::int64_t> steps;
+  run.log = [&](const TrainEvent& event) {
+    steps.push_back(event.step);
+    EXPECT_GT(event.data_sets_per_s, 0) << "at step " << event.step;
+  };
+  Listener listener;
+  trained_bytes(1, options, run, listener);
+  ASSERT_GT(steps.size(), 2u);
+  EXPECT_EQ(steps.front(), 10);  // step 60 began anew
 }
 
 TEST(Training, ADivergingRunNamesItsStep) {
@@ -200,8 +224,7 @@ TEST(Training, LambdaShrinksTheEvidence) {
     Batch batch;
     Simulator(problem, 3, Purpose::test, {.batch = 200}).simulate(0, pool, batch);
     ModelPosterior answers = comparator.empty_posterior();
-    comparator.compare(std::vector<std::string>(200),
-                       {{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 200}, answers);
+    comparator.compare(std::vector<std::string>(200), batch.view(), answers);
     double sum = 0;
     for (std::int64_t b = 0; b < 200; ++b) sum += answers.uncertainty(b) / 200;
     return sum;

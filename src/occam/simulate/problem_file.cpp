@@ -27,7 +27,7 @@ using nlohmann::json;
 const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
                                                "family",  "parameters",  "settings",  "model",
                                                "columns", "ordered",     "simulator", "simulator_timeout_s",
-                                               "network", "train",       "abc"};
+                                               "network", "train",       "abc",       "design"};
 const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
                                              "simulator_timeout_s"};
 // Names that a simulator gets beside its parameters, and columns of files beside the data.
@@ -65,6 +65,7 @@ class ProblemReader {
     spec.train = option_table("train");
     spec.abc = option_table("abc");
     read_models(spec);
+    read_design(spec);
     if (const std::optional<SizeDistribution> given = size(spec)) spec.size = *given;
     return Problem(std::move(spec));
   }
@@ -123,6 +124,14 @@ class ProblemReader {
     return *node.as_table();
   }
 
+  void read_design(ProblemSpec& spec) const {
+    const toml::node* node = root_.get("design");
+    if (node == nullptr) return;
+    const json table = to_json(table_of(*node, "design"));
+    spec.design = at(node->source(), "",
+                     [&] { return make_design(table, spec.models.front().family().columns(), folder_); });
+  }
+
   // Nothing where no model simulates: then sizes are those of the table.
   std::optional<SizeDistribution> size(const ProblemSpec& spec) const {
     const bool simulates = std::any_of(spec.models.begin(), spec.models.end(),
@@ -132,6 +141,12 @@ class ProblemReader {
         fail(*given,
              "n has no meaning here: no model has a family or a simulator, so the sizes are those of the "
              "table");
+      }
+      return std::nullopt;
+    }
+    if (spec.design != nullptr && !spec.design->needs_n()) {
+      if (const toml::node* given = root_.get("n")) {
+        fail(*given, "n: the sizes are those of the designs in the file that [design] names");
       }
       return std::nullopt;
     }
@@ -148,15 +163,15 @@ class ProblemReader {
   void read_layout() {
     if (const toml::node* node = root_.get("columns")) {
       if (const toml::array* names = node->as_array()) {
-        for (const toml::node& name : *names) add_column(name, text_of(name, "columns"), "");
+        for (const toml::node& name : *names) add_column(name, {text_of(name, "columns"), ""});
       } else if (const toml::table* table = node->as_table()) {
         for (const auto& [key, value] : in_file_order(*table)) {
-          add_column(*key, std::string(key->str()), text_of(*value, fmt::format("columns.{}", key->str())));
+          add_column(*key, std::string(key->str()), *value);
         }
       } else {
         fail(*node,
              "columns: expected a list of names, such as [\"choice\", \"rt\"], or a table of name = "
-             "\"description\"");
+             "\"description\" or name = { role = \"design\", description = \"...\" }");
       }
       if (columns_.empty()) fail(*node, "columns: at least one is needed");
     }
@@ -167,8 +182,31 @@ class ProblemReader {
     }
   }
 
+  // What stands behind the name of a column: a description, or a table.
+  void add_column(const toml::key& key, const std::string& name, const toml::node& value) {
+    const toml::table* table = value.as_table();
+    if (table == nullptr) return add_column(key, {name, text_of(value, fmt::format("columns.{}", name))});
+    check_keys(*table, {"role", "description", "unit"}, fmt::format(" of column '{}'", name));
+    Column column{name, ""};
+    if (const toml::node* node = table->get("description"))
+      column.description = text_of(*node, "description");
+    if (const toml::node* node = table->get("unit")) {
+      column.description +=
+          fmt::format("{}[{}]", column.description.empty() ? name + " " : " ", text_of(*node, "unit"));
+    }
+    if (const toml::node* node = table->get("role")) {
+      const std::string role = text_of(*node, "role");
+      if (role != "observed" && role != "design") {
+        fail(*node, fmt::format("role: '{}' is neither observed nor design", role));
+      }
+      column.role = role == "design" ? Role::design : Role::observed;
+    }
+    add_column(key, std::move(column));
+  }
+
   template <class Node>
-  void add_column(const Node& node, const std::string& name, const std::string& description) {
+  void add_column(const Node& node, Column column) {
+    const std::string& name = column.name;
     const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
     if (name.empty() || !plain) fail(node, "columns: a name is empty or holds control characters");
     if (is_one_of(name, kTakenColumns)) {
@@ -177,10 +215,11 @@ class ProblemReader {
                "columns: '{}' is taken: files of simulations have a column of that name beside the data",
                name));
     }
-    for (const Column& column : columns_) {
-      if (column.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
+    for (const Column& known : columns_) {
+      if (known.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
     }
-    columns_.push_back({name, description.empty() ? name : description});
+    if (column.description.empty()) column.description = name;
+    columns_.push_back(std::move(column));
   }
 
   json to_json(const toml::node& node) const {
@@ -493,11 +532,15 @@ std::string layout_lines(const OwnFamily& own) {
   std::string described;
   for (const Column& column : own.model().columns) {
     columns.push_back(column.name);
-    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
-                             toml_string(column.description));
+    const std::string text = toml_string(column.description);
+    described += fmt::format(
+        "{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
+        column.role == Role::design ? fmt::format("{{ role = \"design\", description = {} }}", text) : text);
   }
-  const bool plain = std::all_of(own.model().columns.begin(), own.model().columns.end(),
-                                 [](const Column& column) { return column.description == column.name; });
+  const bool plain =
+      std::all_of(own.model().columns.begin(), own.model().columns.end(), [](const Column& column) {
+        return column.description == column.name && column.role == Role::observed;
+      });
   std::string text = plain ? fmt::format("columns = {}\n", toml_value(columns))
                            : fmt::format("columns = {{ {} }}\n", described);
   if (own.model().ordered) text += "ordered = true\n";
@@ -517,7 +560,9 @@ std::string explanation(const Problem& problem) {
   std::string text;
   const OwnFamily* own = own_family_of(problem);
   for (const Column& column : problem.columns()) {
-    if (own == nullptr) text += fmt::format("# Column {}: {}.\n", column.name, column.description);
+    if (own != nullptr) continue;
+    text += fmt::format("# Column {}: {}{}.\n", column.name, column.description,
+                        column.role == Role::design ? " (design)" : "");
   }
   std::vector<std::string> seen;
   for (const Model& model : problem.models()) {
@@ -561,7 +606,7 @@ std::string problem_toml(const Problem& problem) {
   std::string text = fmt::format("name = {}\n", toml_string(problem.name()));
   if (!problem.description().empty())
     text += fmt::format("description = {}\n", toml_string(problem.description()));
-  if (problem.simulates()) {
+  if (problem.simulates() && (problem.design() == nullptr || problem.design()->needs_n())) {
     text += fmt::format("n = {}\n", problem.size().kind() == SizeDistribution::Kind::fixed
                                         ? problem.size().text()
                                         : toml_string(problem.size().text()));
@@ -605,6 +650,7 @@ std::string problem_toml(const Problem& problem) {
                          model.family().settings_json());
     }
   }
+  if (problem.design() != nullptr) text += toml_table("design", problem.design()->json());
   text += toml_table("network", problem.network());
   text += toml_table("train", problem.train());
   text += toml_table("abc", problem.abc());

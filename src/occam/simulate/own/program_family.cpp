@@ -9,6 +9,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/own/helpers.hpp"
+#include "occam/simulate/own/protocol.hpp"
 #include "occam/simulate/own/worker_pool.hpp"
 
 namespace occam {
@@ -55,16 +56,14 @@ ProgramFamily::ProgramFamily(OwnModel own, std::vector<std::string> command, Wor
                   model().folder);
     }
   }
-  const std::string key = fmt::format("{}\n{}", model().folder, fmt::join(command, "\n"));
-  for (const auto& [known, pool] : pools) {
-    if (known == key) pool_ = pool;
-  }
-  if (pool_ != nullptr) return;
-  ChildOptions options;
-  options.command = std::move(command);
-  options.folder = model().folder;
-  pool_ = std::make_shared<WorkerPool>(std::move(options), worker_environment);
-  pools.emplace_back(key, pool_);
+  pool_ = shared_pool(pools, fmt::format("{}\n{}", model().folder, fmt::join(command, "\n")),
+                      [command, folder = model().folder] {
+                        WorkerOptions options;
+                        options.program.command = command;
+                        options.program.folder = folder;
+                        options.program.environment = worker_environment();
+                        return options;
+                      });
 }
 
 std::int64_t ProgramFamily::simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
@@ -84,8 +83,10 @@ void ProgramFamily::simulate_many(std::span<SimulationRequest> requests) const {
   }
   AnswerReader answer(rows, static_cast<std::int64_t>(D));
   try {
-    pool_->ask(request_line(model().name, static_cast<std::int64_t>(D), names_, requests, seeds), answer,
-               model().timeout_s);
+    std::unique_ptr<Worker> worker = pool_->take();
+    worker->ask(request_line(model().name, static_cast<std::int64_t>(D), names_, requests, seeds), answer,
+                model().timeout_s);
+    pool_->give_back(std::move(worker));
   } catch (const Error& error) {
     throw Error(error.kind(), "{}: {}", label(), error.what()).with_detail(error.detail());
   }

@@ -1,13 +1,13 @@
 #include "occam/simulate/own/protocol.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/io/npy.hpp"
 #include "occam/io/shown.hpp"
 
@@ -46,7 +46,7 @@ bool parse_cell(std::string_view cell, double& value) {
     return true;
   }
   if (cell.starts_with('+')) cell.remove_prefix(1);
-  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  const auto [end, status] = from_chars(cell.data(), cell.data() + cell.size(), value);
   return status == std::errc{} && end == cell.data() + cell.size();
 }
 

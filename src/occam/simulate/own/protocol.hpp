@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "occam/simulate/family.hpp"
+#include "occam/simulate/own/answer.hpp"
 
 namespace occam {
 
@@ -24,13 +25,13 @@ std::string request_line(const std::string& model, std::int64_t columns,
 
 // Takes an answer piece by piece, as it comes through a pipe. Whatever comes, memory stays below a fixed
 // multiple of what was asked for, and what is not an answer is Error(bad_data) that says why.
-class AnswerReader {
+class AnswerReader final : public Answer {
  public:
   AnswerReader(std::int64_t rows, std::int64_t columns);
 
   // Takes the next bytes. An answer must end where the request asks it to: more is an error too.
-  void add(std::string_view bytes);
-  bool complete() const { return complete_; }
+  void add(std::string_view bytes) override;
+  bool complete() const override { return complete_; }
   // (rows, columns) when complete.
   std::span<const float> values() const { return values_; }
 
