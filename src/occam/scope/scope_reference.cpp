@@ -469,6 +469,7 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
   s.score_effect_ = DesignEffect::from(contents, "scope.score.", 2, owner.given);
   s.spread_effect_ = DesignEffect::from(contents, "scope.spread.", 2, owner.given);
   if (s.K_ > 0) s.spread_ = finite_tensor(contents, "scope.deviation", {2});
+  if (s.K_ > 0 && !(s.spread_[0] > 0 && s.spread_[1] > 0)) refuse_scope("the spread of its scores");
   if (!(s.spread_[0] > 0 && s.spread_[1] > 0)) refuse_scope("the spread of its scores");
   s.summary_ =
       NeighbourSpace::from(contents, "scope.summary.", owner.summary_width, s.model_, s.J_, kSummary);
