@@ -228,6 +228,8 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
     c.largest = entry.at("largest").get<double>();
     c.scale = entry.at("scale").get<double>();
     const bool sound =
+        std::isfinite(c.scale) && std::isfinite(c.smallest) && std::isfinite(c.largest) &&
+        std::all_of(c.levels.begin(), c.levels.end(), [](float x) { return std::isfinite(x); }) &&
         c.at < static_cast<std::int64_t>(columns.size()) && c.at > after && c.scale > 0 &&
         c.smallest <= c.largest && c.levels.size() <= kMostLevels &&
         std::adjacent_find(c.levels.begin(), c.levels.end(), std::greater_equal<>()) == c.levels.end();
@@ -240,7 +242,11 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
   profile.low_ = json.at("low").get<std::vector<double>>();
   profile.high_ = json.at("high").get<std::vector<double>>();
   const std::size_t size = profile.band_rows_.size() * static_cast<std::size_t>(profile.dimensions_);
-  const bool sound = !profile.columns_.empty() && !profile.band_rows_.empty() &&
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  const bool sound = !profile.columns_.empty() && !profile.band_rows_.empty() && finite(profile.low_) &&
+                     finite(profile.high_) &&
                      std::adjacent_find(profile.band_rows_.begin(), profile.band_rows_.end(),
                                         std::greater_equal<>()) == profile.band_rows_.end() &&
                      profile.low_.size() == size && profile.high_.size() == size;
