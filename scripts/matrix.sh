@@ -25,7 +25,7 @@ clang-19-libc++()  { in_newer clang++-19 -DCMAKE_CXX_FLAGS=-stdlib=libc++ -DOCCA
 arm64() {
   dpkg --print-foreign-architectures | grep -qx arm64 || { dpkg --add-architecture arm64; apt-get update -qq; }
   install g++-aarch64-linux-gnu qemu-user-static libhwy-dev:arm64 zlib1g-dev:arm64 libgtest-dev:arm64
-  here aarch64-linux-gnu-g++ --toolchain cmake/arm64.cmake
+  emulator=qemu-aarch64-static here aarch64-linux-gnu-g++ --toolchain cmake/arm64.cmake
 }
 headers-only() {  # as on a machine where nothing can be installed
   scripts/headers.sh "$work/headers"
@@ -55,7 +55,8 @@ here() {
   "$compiler" --version | head -1
   cmake -S . -B "$work/$name" "${common[@]}" -DCMAKE_CXX_COMPILER="$compiler" "$@"
   cmake --build "$work/$name" -j "$jobs" --target occam simd_tests unit_tests
-  (cd "$work/$name" && ctest -j "$jobs" -L '^(unit|simd)$' --output-on-failure)
+  ${emulator:-} "$work/$name/tests/unit_tests" --gtest_brief=1
+  ctest --test-dir "$work/$name" -L simd --output-on-failure
 }
 
 # The same inside Debian 13, on a copy of the sources.
@@ -76,12 +77,18 @@ in_newer() {
     build=$1 jobs=$2; shift 2
     cmake -S /occam -B "$build" "$@"
     cmake --build "$build" -j "$jobs" --target occam simd_tests unit_tests
-    cd "$build" && ctest -j "$jobs" -L "^(unit|simd)$" --output-on-failure' \
+    "$build/tests/unit_tests" --gtest_brief=1
+    ctest --test-dir "$build" -L simd --output-on-failure' \
     bash "/build/$name" "$jobs" "${common[@]}" -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
 # --- one after the other, and the table --------------------------------------------------------------------------------------
 mkdir -p "$work"
+if [ "${1:-}" = --one ]; then  # a process of its own, in which the first failure ends it
+  name=$2
+  "$name"
+  exit
+fi
 failed=0
 rows=()
 for name in "${@:-${all[@]}}"; do
@@ -92,8 +99,9 @@ for name in "${@:-${all[@]}}"; do
   log=$work/$name.log
   echo "== $name (see build/matrix/$name.log)"
   begin=$SECONDS
-  if (set -e; "$name") > "$log" 2>&1 < /dev/null; then result=passed; else result=FAILED failed=1; fi
-  tests=$(sed -n 's/^\([0-9]*% tests passed, .*\)/\1/p' "$log" | tail -1)
+  if scripts/matrix.sh --one "$name" > "$log" 2>&1 < /dev/null; then result=passed; else result=FAILED failed=1; fi
+  # "[  PASSED  ] 600 tests." of the unit tests, "100% tests passed, ..." of the instruction sets
+  tests=$(sed -n 's/^\[  PASSED  \] \([0-9]* tests\)\./\1/p; s/^\([0-9]*%\) tests passed.*/instruction sets \1/p' "$log" | paste -sd, -)
   compiler=$(grep -m1 -E '^(g\+\+|aarch64|Debian clang|clang)' "$log" || true)
   rows+=("$name|$result|${tests:-not reached}|$(grep -c ' warning: ' "$log" || true)|$((SECONDS - begin))|$compiler")
 done

@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/simd_targets.hpp"
+#include "occam/models/neuron.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/simulator.hpp"
 
@@ -26,6 +27,7 @@ class InstructionSets : public testing::Test {
     std::vector<std::vector<float>> values;
     for (const std::string& target : simd_targets()) {
       use_simd_target(target);
+      EXPECT_EQ(neuron_target(), target);  // it is what computes
       Simulator simulator(builtin_problem(problem), 5, Purpose::test, {.batch = 40, .n = n});
       const Batch batch = simulator.simulate(0, pool);
       values.emplace_back(batch.data().begin(), batch.data().end());

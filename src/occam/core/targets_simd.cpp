@@ -14,7 +14,7 @@ namespace occam {
 namespace {
 
 // As bits, in Highway's order: the best is the lowest.
-std::vector<std::int64_t> choices() {
+std::vector<std::int64_t> found() {
 #ifdef HWY_COMPILE_ONLY_STATIC
   return {HWY_STATIC_TARGET};
 #else
@@ -23,7 +23,14 @@ std::vector<std::int64_t> choices() {
 #endif
 }
 
+// Found once, because Highway leaves out the others when one was chosen.
+const std::vector<std::int64_t>& choices() {
+  static const std::vector<std::int64_t> all = found();
+  return all;
+}
+
 void use([[maybe_unused]] std::int64_t targets) {
+  choices();
 #ifndef HWY_COMPILE_ONLY_STATIC
   hwy::SetSupportedTargetsForTest(targets);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
@@ -39,7 +46,6 @@ std::vector<std::string> simd_targets() {
 }
 
 void use_simd_target(std::string_view name) {
-  use_best_simd_target();
   for (const std::int64_t target : choices()) {
     if (hwy::TargetName(target) == name) return use(target);
   }
