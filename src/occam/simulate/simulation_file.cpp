@@ -195,7 +195,7 @@ void report_failures(const Problem& problem, std::span<const std::int64_t> faile
   for (std::size_t j = 0; j < failed.size(); ++j) {
     if (failed[j] == 0) continue;
     progress.warn(fmt::format("model '{}': {} draws from its prior gave no usable data and were drawn again",
-                             problem.model_names()[j], failed[j]));
+                              problem.model_names()[j], failed[j]));
   }
 }
 
