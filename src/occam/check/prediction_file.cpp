@@ -188,8 +188,12 @@ class ArrayReader final : public PredictionReader {
     for (std::int64_t j = 0; j < J_; ++j) layout_.model_names.push_back(fmt::format("model_{}", j + 1));
     if (!file.has("meta")) return;
     const NdArray meta = file.read("meta");
-    const auto bytes = meta.view<std::uint8_t>();
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (dtype_size(meta.dtype) != 1) {
+      throw Error(ErrorKind::bad_data,
+                  "{}: array 'meta' holds {}; a JSON object as bytes (uint8) is expected", path_,
+                  dtype_name(meta.dtype));
+    }
+    const std::string_view text(reinterpret_cast<const char*>(meta.bytes.data()), meta.bytes.size());
     const nlohmann::json told = parse_json(text, path_ + ": meta", ErrorKind::bad_data);
     try {
       if (told.contains("models")) layout_.model_names = told["models"].get<std::vector<std::string>>();

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/toml_library.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/own_family.hpp"
 

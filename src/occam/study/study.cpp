@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "occam/core/error.hpp"
 #include "occam/core/fields.hpp"
@@ -13,6 +12,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/toml_file.hpp"
+#include "occam/io/toml_library.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/study/study_files.hpp"
 
@@ -54,7 +54,8 @@ void check_name(const std::string& name, const std::string& where) {
 bool at_scale(json& entry, const std::string& scale, const std::string& where) {
   if (entry.contains("only")) {
     const json only = entry["only"];
-    if (std::find(kScales.begin(), kScales.end(), only) == kScales.end())
+    if (!only.is_string() ||
+        std::find(kScales.begin(), kScales.end(), only.get<std::string>()) == kScales.end())
       throw Error(ErrorKind::bad_config, "{}: only = {}; expected \"quick\" or \"full\"", where, only.dump());
     if (only != scale) return false;
     entry.erase("only");
