@@ -42,8 +42,7 @@ void compare_data_sets(benchmark::State& state, const std::string& name, bool wi
   options.batch = kSets;
   options.n = kN;
   const Batch batch = Simulator(problem, 1, Purpose::test, options).simulate(0, pool);
-  const Ragged<const float> data{
-      {batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), kSets};
+  const Ragged<const float> data = batch.view();
   Comparator comparator(untrained(problem, data), pool);
   const std::vector<std::string> ids(static_cast<std::size_t>(kSets));
   SilentProgress progress;

@@ -10,7 +10,6 @@
 #include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
 #include "occam/report/report.hpp"
-#include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/reference_table.hpp"
 #include "verb.hpp"
 
@@ -36,7 +35,7 @@ Fields own_fields(CheckVerb& o) {
           field("n", o.n, "sizes to check one by one, such as 5,20,100, beside the problem's own sizes")
               .at_least(1),
           field("problem", o.problem,
-                "the problem file, where its simulators are your own and not beside the network file"),
+                "the problem file, where its simulators are your own: they are run from no other"),
           field("table", o.table,
                 "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
           field("robustness", o.robustness,
@@ -168,8 +167,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   const auto progress = call.progress("data sets");
   std::optional<ReferenceTable> table;
   CheckRequest request;
-  const Problem problem = o.table.empty() ? network_problem(file, o.network, o.problem)
-                                          : read_problem(file.problem, file.problem_name);
+  const Problem problem = o.table.empty() ? network_problem(file, o.problem) : told_problem(file);
   if (!o.table.empty()) {
     table.emplace(ReferenceTable::read(o.table, problem));
     request.table = &table->all();

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "occam/networks/network_file.hpp"
+#include "occam/scope/scope.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -75,15 +75,16 @@ std::string summary(const NetworkFile& file) {
                    has_link(file) ? ", link " + link_names()[static_cast<std::size_t>(file.link)] : ""));
   if (!has_link(file)) line("head", head_text(file.config));
   if (file.config.parameters > 0) line("estimates", some(file.parameter_names));
-  line("trained", fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", 0),
-                              r.value("data_sets", 0), r.value("source", ""), r.value("seed", 0),
-                              r.value("program", "")));
+  line("trained",
+       fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", std::int64_t{0}),
+                   r.value("data_sets", std::int64_t{0}), r.value("source", ""),
+                   r.value("seed", std::uint64_t{0}), r.value("program", "")));
   if (r.contains("extended")) {
     line("grown from", fmt::format("a network for {}",
                                    fmt::join(r["extended"]["models"].get<std::vector<std::string>>(), ", ")));
   }
-  line("validation loss",
-       fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0), r.value("best_step", 0)));
+  line("validation loss", fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0),
+                                      r.value("best_step", std::int64_t{0})));
   if (r.contains("seconds")) {
     line("wall time", fmt::format("{:.1f} s, {:.0f} data sets/s", r.value("seconds", 0.0),
                                   r.value("data_sets_per_s", 0.0)));
@@ -102,6 +103,7 @@ void register_info(Verbs& verbs) {
       .options(fields(*o))
       .run([o](const Call&) {
         const NetworkFile file = read_network_file(o->network);
+        scope_of(file);  // what is described is whole
         Call::print(o->json ? everything(file).dump(2) + "\n" : summary(file));
       });
 }

@@ -37,7 +37,8 @@ std::string names_text(const std::vector<std::string>& names) {
 std::string columns_text(const Problem& problem) {
   std::string text;
   for (const Column& column : problem.columns()) {
-    text += fmt::format("    column {}: {}\n", column.name, column.description);
+    text += fmt::format("    column {}: {}{}\n", column.name, column.description,
+                        column.role == Role::design ? " (design)" : "");
   }
   return text;
 }
@@ -68,7 +69,9 @@ std::string problem_text(const Problem& problem) {
 nlohmann::json problem_json(const Problem& problem) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& column : problem.columns()) {
-    columns.push_back({{"name", column.name}, {"description", column.description}});
+    columns.push_back({{"name", column.name},
+                       {"description", column.description},
+                       {"role", column.role == Role::design ? "design" : "observed"}});
   }
   nlohmann::json disturbed = nlohmann::json::array();
   for (const Disturbance& one : disturbances(problem)) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/abc/summary.hpp"
+#include "occam/compare/answer_columns.hpp"
 #include "occam/core/registry.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/simulate/call_text.hpp"
@@ -91,6 +92,15 @@ std::string summaries_part() {
   return text;
 }
 
+std::string answers_part() {
+  std::string text = "| column | meaning | there |\n|---|---|---|\n";
+  for (const AnswerColumn& column : answer_columns()) {
+    text += fmt::format("| `{}` | {} | {} |\n", column.pattern(), column.meaning,
+                        column.when.empty() ? "always" : column.when);
+  }
+  return text;
+}
+
 }  // namespace
 
 void register_reference(Verbs& verbs) {
@@ -101,9 +111,10 @@ void register_reference(Verbs& verbs) {
   parts.add("families", families_part);
   parts.add("networks", networks_part);
   parts.add("summaries", summaries_part);
+  parts.add("answers", answers_part);
   verbs.add("reference", "Write tables for the docs as Markdown")
       .hidden()
-      .argument("PART", *part, "verbs, priors, families, networks or summaries")
+      .argument("PART", *part, "verbs, priors, families, networks, summaries or answers")
       .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 

@@ -20,7 +20,7 @@ struct ScopeVerb {
 
 Fields own_fields(ScopeVerb& o) {
   return {field("problem", o.problem,
-                "the problem file, where its simulators are your own and not beside the network file")};
+                "the problem file, where its simulators are your own: they are run from no other")};
 }
 
 void scope(const ScopeVerb& o, const Call& call) {
@@ -35,7 +35,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     file.scope = nullptr;
     file.scope_tensors.clear();
   } else {
-    const Problem problem = network_problem(file, o.network, o.problem);
+    const Problem problem = network_problem(file, o.problem);
     Comparator comparator(file, pool);
     put_scope(build_scope(comparator, problem, o.options, call.seed(), *progress), file);
   }

@@ -6,6 +6,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/json_file.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "training.hpp"
 #include "verb.hpp"
@@ -28,6 +29,15 @@ Fields network_fields(TrainVerb& o) {
                 "network options, such as \"inv_width=128 pooling=attention\" (see docs/networks.md)")};
 }
 
+// A value as JSON, or as text where it is none: `relu` needs no quotes.
+json option_value(const std::string& text) {
+  try {
+    return parse_json(text, "--network", ErrorKind::usage);
+  } catch (const Error&) {
+    return text;
+  }
+}
+
 // "a=1 b=text c=[1,2]" as a JSON object.
 json parse_options(const std::string& text) {
   json options = json::object();
@@ -37,9 +47,7 @@ json parse_options(const std::string& text) {
     if (equals == std::string::npos || equals == 0) {
       throw Error(ErrorKind::usage, "--network: '{}' is not KEY=VALUE", word);
     }
-    const std::string value = word.substr(equals + 1);
-    const json parsed = json::parse(value, nullptr, false);
-    options[word.substr(0, equals)] = parsed.is_discarded() ? json(value) : parsed;
+    options[word.substr(0, equals)] = option_value(word.substr(equals + 1));
   }
   return options;
 }

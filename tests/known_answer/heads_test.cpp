@@ -96,7 +96,7 @@ TEST(HeadTraining, AnEnsembleOfAnyHeadIsTheMixtureOfItsMembers) {
   const Problem problem = load_problem("one-sample");
   Batch batch;
   Simulator(problem, 3, Purpose::test).simulate_range(0, 50, pool, batch);
-  const Ragged<const float> data{{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 50};
+  const Ragged<const float> data = batch.view();
   for (const std::string& head : heads().names()) {
     TrainOptions options = quick(40);
     options.ensemble = 2;

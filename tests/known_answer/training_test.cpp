@@ -127,8 +127,7 @@ TEST(Training, MembersOfAnEnsembleDifferMoreWhereTheMixtureIsWrong) {
   Batch batch;
   Simulator(problem, 3, Purpose::test).simulate_range(0, 2000, pool, batch);
   ModelPosterior answers = comparator.empty_posterior();
-  comparator.compare(std::vector<std::string>(2000),
-                     {{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 2000}, answers);
+  comparator.compare(std::vector<std::string>(2000), batch.view(), answers);
   std::vector<double> spread, error;
   for (std::int64_t b = 0; b < 2000; ++b) {
     spread.push_back(answers.spread(b, 0));
@@ -200,8 +199,7 @@ TEST(Training, LambdaShrinksTheEvidence) {
     Batch batch;
     Simulator(problem, 3, Purpose::test, {.batch = 200}).simulate(0, pool, batch);
     ModelPosterior answers = comparator.empty_posterior();
-    comparator.compare(std::vector<std::string>(200),
-                       {{batch.data().data(), batch.rows(), 1, 1}, batch.offsets().data(), 200}, answers);
+    comparator.compare(std::vector<std::string>(200), batch.view(), answers);
     double sum = 0;
     for (std::int64_t b = 0; b < 200; ++b) sum += answers.uncertainty(b) / 200;
     return sum;

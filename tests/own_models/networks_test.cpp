@@ -21,8 +21,10 @@ TEST_F(OwnNetworks, ANetworkAnswersWithoutItsSimulator) {
   shell_.write("p.toml", coins("\"coin.cpp\""));
   shell_.write("d.csv", "x\n1\n1\n0\n");
   must("mkdir away; occam train p.toml -o away/net.occam" + quick_);
-  // Here the simulator is at hand, beside the present folder.
-  must("occam check away/net.occam --datasets 50 --quiet");
+  // Even where the simulator is at hand, it is not run without the user's word (hostile_networks_test.cpp).
+  fails("occam check away/net.occam --datasets 50", 66,
+        {"the simulators of 'coins' are needed", "`coin.cpp`", "--problem"});
+  must("occam check away/net.occam --datasets 50 --quiet --problem p.toml");
   must("mkdir elsewhere; cp coin.cpp p.toml elsewhere/; mv coin.cpp hidden");
   const std::string answer = must("occam compare away/net.occam d.csv -o -");
   EXPECT_TRUE(answer.starts_with("dataset,n,best,p_flat,p_fair")) << answer;

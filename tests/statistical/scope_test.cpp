@@ -36,9 +36,7 @@ NetworkFile hardly_trained(const Problem& problem, ThreadPool& pool) {
 }
 
 std::vector<double> p_values(const ScopeReference& scope, Comparator& comparator, const Batch& batch) {
-  const Ragged<const float> data{{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                                 batch.offsets().data(),
-                                 batch.size()};
+  const Ragged<const float> data = batch.view();
   std::vector<double> p;
   for (const ScopeAnswer& answer : judge_scope(scope, comparator, data, comparator.outputs(data)))
     p.push_back(answer.p);

@@ -84,7 +84,7 @@ class AbcRun {
       throw Error(ErrorKind::bad_data,
                   "no data set simulated from the prior has finite statistics; take another --summary");
     }
-    candidates_.emplace(problem_, n_, *summary_, *distance_, seed_, pool_);
+    candidates_.emplace(problem_, observed_, n_, *summary_, *distance_, seed_, pool_);
   }
 
   // As many as a population has; their streams are those of population 0, candidates have 1 and above.
@@ -300,6 +300,7 @@ class AbcRun {
 }  // namespace
 
 std::int64_t size_to_simulate(const Problem& problem, std::int64_t rows) {
+  if (takes_design(problem)) return rows;
   const Family& family = problem.models().front().family();
   const SizeDistribution& size = problem.size();
   const bool fixed = size.kind() == SizeDistribution::Kind::fixed;

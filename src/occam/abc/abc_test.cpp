@@ -166,10 +166,12 @@ TEST(Abc, WhatCannotWorkIsRefused) {
 
 TEST(Abc, SizesFollowTheRows) {
   EXPECT_EQ(size_to_simulate(builtin_problem("beta-binomial"), 37), 37);
-  EXPECT_EQ(size_to_simulate(builtin_problem("decision-making"), 200), 100);
+  // Simulated with the design of the observed rows, as many as there are.
+  EXPECT_EQ(size_to_simulate(builtin_problem("decision-making"), 201), 201);
+  EXPECT_EQ(size_to_simulate(builtin_problem("decision-making:as_run"), 201), 201);
   EXPECT_EQ(size_to_simulate(builtin_problem("neuron"), 1101), 200);
   EXPECT_EQ(size_to_simulate(builtin_problem("jump-process"), 12), 41);  // a path may end early
-  EXPECT_THROW(size_to_simulate(builtin_problem("decision-making"), 201), Error);
+  EXPECT_THROW(size_to_simulate(builtin_problem("neuron"), 1102), Error);
 }
 
 TEST(Abc, TablesOfProblemsAreCheckedAndComeBack) {

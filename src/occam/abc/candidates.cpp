@@ -15,12 +15,20 @@ bool finite_values(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
+void copy_design(const std::vector<Column>& columns, DataView from, std::span<float> to) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].role != Role::design) continue;
+    for (std::size_t i = c; i < from.values().size(); i += columns.size()) to[i] = from.data[i];
+  }
+}
+
 }  // namespace
 
-Candidates::Candidates(const Problem& problem, std::int64_t n, const Summary& summary,
+Candidates::Candidates(const Problem& problem, DataView observed, std::int64_t n, const Summary& summary,
                        const Distance& distance, std::uint64_t seed, ThreadPool& pool)
     : problem_(problem),
-      n_(n),
+      design_(takes_design(problem) ? observed : DataView()),
+      n_(design_.n > 0 ? design_.n : n),
       summary_(summary),
       distance_(distance),
       seed_(seed),
@@ -33,7 +41,7 @@ Candidates::Candidates(const Problem& problem, std::int64_t n, const Summary& su
   for (const Model& model : problem.models()) {
     const Family& family = model.family();
     stride_ = std::max(stride_, static_cast<std::int64_t>(model.parameters().size()));
-    floats_ = std::max(floats_, family.max_rows(n) * problem.D());
+    floats_ = std::max(floats_, rows_at_most(family) * problem.D());
     group = std::max(group, family.group());
     if (std::find(families.begin(), families.end(), &family) == families.end()) families.push_back(&family);
   }
@@ -43,6 +51,10 @@ Candidates::Candidates(const Problem& problem, std::int64_t n, const Summary& su
   const std::int64_t bytes = std::max<std::int64_t>(1, floats_ * static_cast<std::int64_t>(sizeof(float)));
   if (!together_) chunk_ = std::clamp<std::int64_t>(kMemory / pool.threads() / bytes, 1, chunk_);
   most_ = together_ ? std::clamp<std::int64_t>(kMemory / bytes, 1, 1 << 14) : 1 << 16;
+}
+
+std::int64_t Candidates::rows_at_most(const Family& family) const {
+  return design_.n > 0 ? design_.n : family.max_rows(n_);
 }
 
 void Candidates::run(std::int64_t population, std::int64_t first, std::int64_t count,
@@ -111,8 +123,10 @@ void Candidates::simulate(std::int64_t begin, std::int64_t end, Scratch& scratch
       requests.push_back({{thetas_.data() + (begin + i) * stride_, P},
                           n_,
                           &scratch.rngs[static_cast<std::size_t>(i)],
-                          {data + i * floats_, static_cast<std::size_t>(next.max_rows(n_) * problem_.D())},
-                          0});
+                          {data + i * floats_, static_cast<std::size_t>(rows_at_most(next) * problem_.D())},
+                          0,
+                          design_.n > 0});
+      if (design_.n > 0) copy_design(problem_.columns(), design_, requests.back().out);
     }
     next.simulate_many(requests);
     for (std::int64_t o = done; o < until; ++o) {
@@ -120,7 +134,7 @@ void Candidates::simulate(std::int64_t begin, std::int64_t end, Scratch& scratch
       const SimulationRequest& request = requests[static_cast<std::size_t>(o - done)];
       if (request.rows < 0 || request.rows * problem_.D() > static_cast<std::int64_t>(request.out.size())) {
         throw Error(ErrorKind::internal, "family '{}' wrote {} rows for n = {}, at most {} were promised",
-                    next.name(), request.rows, n_, next.max_rows(n_));
+                    next.name(), request.rows, n_, rows_at_most(next));
       }
       DataView& set = scratch.sets[static_cast<std::size_t>(i)];
       set = {request.out.data(), request.rows, problem_.D()};

@@ -21,9 +21,10 @@ class Candidates {
   // Draws a model and its parameters (as many as the model's family has). Called from many threads.
   using Propose = std::function<void(Rng& rng, std::int32_t& model, std::span<double> theta)>;
 
-  // Data sets of size n. All references must outlive this object.
-  Candidates(const Problem& problem, std::int64_t n, const Summary& summary, const Distance& distance,
-             std::uint64_t seed, ThreadPool& pool);
+  // Data sets of size n; where the families take designs, of the size and the design of the observed one. All
+  // references, and what `observed` shows, must outlive this object.
+  Candidates(const Problem& problem, DataView observed, std::int64_t n, const Summary& summary,
+             const Distance& distance, std::uint64_t seed, ThreadPool& pool);
 
   // Simulates candidates first..first+count-1 of a population.
   void run(std::int64_t population, std::int64_t first, std::int64_t count, const Propose& propose);
@@ -56,7 +57,10 @@ class Candidates {
   void simulate(std::int64_t begin, std::int64_t end, Scratch& scratch);
   void measure(std::int64_t begin, std::span<const DataView> sets, std::vector<float>& statistics);
 
+  std::int64_t rows_at_most(const Family& family) const;
+
   const Problem& problem_;
+  DataView design_;  // n = 0: families make their own
   std::int64_t n_;
   const Summary& summary_;
   const Distance& distance_;

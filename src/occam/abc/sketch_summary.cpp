@@ -18,10 +18,7 @@ class SketchSummary : public PlainSummary {
     std::vector<std::string> columns;
     for (const Column& column : context.problem.columns()) columns.push_back(column.name);
     const Batch& batch = *context.simulated;
-    sketch_ = Sketch::learn({{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                             batch.offsets().data(),
-                             batch.size()},
-                            columns, context.problem.ordered());
+    sketch_ = Sketch::learn(batch.view(), columns, context.problem.ordered());
   }
 
   std::vector<std::string> names() const override { return sketch_.names(); }

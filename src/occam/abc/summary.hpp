@@ -13,8 +13,8 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/core/registry.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/parallel/thread_pool.hpp"
-#include "occam/simulate/batch.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {

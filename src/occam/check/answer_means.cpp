@@ -4,8 +4,8 @@
 #include <string>
 
 #include "occam/compare/comparator.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/scope/scope.hpp"
-#include "occam/simulate/batch.hpp"
 
 namespace occam {
 
@@ -14,8 +14,7 @@ AnswerMeans answer_means(const Predictor& predictor, const Batch& batch) {
   Comparator& comparator = predictor.comparator;
   ModelPosterior answers = comparator.empty_posterior();
   const std::int64_t count = batch.size();
-  const Ragged<const float> data{
-      {batch.data().data(), batch.rows(), batch.columns(), batch.columns()}, batch.offsets().data(), count};
+  const Ragged<const float> data = batch.view();
   const NetworkOutputs outputs = comparator.outputs(data);
   comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(count)), data, outputs, answers,
                          nullptr);

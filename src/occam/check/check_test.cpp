@@ -213,6 +213,37 @@ TEST(PredictionFile, FaultsOfArraysNameRowAndShape) {
   EXPECT_NE(message({4}, {0.5, 0.5, 1, 0}, {0, 1}).find("shape (4,)"), std::string::npos);
 }
 
+TEST(PredictionFile, MetaIsTextOfTheRightKind) {
+  TemporaryFolder folder;
+  const auto message = [&](const ArrayView& meta) {
+    const std::vector<double> p = {0.5, 0.5, 1, 0};
+    const std::vector<std::int64_t> truth = {0, 1};
+    NpzWriter writer(folder / "p.npz");
+    writer.add("p", ArrayView::of<double>({2, 2}, p));
+    writer.add("true", ArrayView::of<std::int64_t>({2}, truth));
+    writer.add("meta", meta);
+    writer.commit();
+    return testing::failure_of([&] { PredictionReader::open(folder / "p.npz"); });
+  };
+  const auto bytes = [](const std::string& text) {
+    return std::vector<std::int8_t>(text.begin(), text.end());
+  };
+  const auto told = [&](const std::string& text) {
+    const std::vector<std::int8_t> all = bytes(text);
+    return message(ArrayView::of<std::int8_t>({static_cast<std::int64_t>(all.size())}, all));
+  };
+  EXPECT_EQ(told(R"({"models": ["a", "b"]})"), "no error");  // int8 is as good as uint8
+  EXPECT_EQ(PredictionReader::open(folder / "p.npz")->layout().model_names,
+            (std::vector<std::string>{"a", "b"}));
+  EXPECT_NE(told("[1]").find("65: " + folder.path() + "/p.npz: meta: expected a JSON object"),
+            std::string::npos);
+  EXPECT_NE(told(R"({"models": 3})").find("65: "), std::string::npos);
+  EXPECT_NE(told(R"({"model_prior": ["x"]})").find("65: "), std::string::npos);
+  EXPECT_NE(told(std::string(100000, '[')).find("nested deeper"), std::string::npos);
+  const std::vector<double> numbers = {1, 2};
+  EXPECT_NE(message(ArrayView::of<double>({2}, numbers)).find("65: "), std::string::npos);
+}
+
 TEST(PredictionFile, WhatIsWrittenReadsBackTheSame) {
   PredictionLayout layout{{"a", "b"}, {0.25, 0.75}, true, true, true};
   const Predictions block{{0.125, 0.875, 1, 0}, {1, 0}, {3, 100}, {0.5, 0.1}, {0.1, 0.9, 1, 0}};

@@ -1,6 +1,9 @@
 #include "occam/check/network_problem.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/own/own_family.hpp"
@@ -9,14 +12,40 @@
 namespace occam {
 namespace {
 
-bool has_own_simulator(const Problem& problem) {
-  return std::any_of(problem.models().begin(), problem.models().end(), [](const Model& model) {
-    return dynamic_cast<const OwnFamily*>(&model.family()) != nullptr && model.family().simulates();
-  });
+// The simulators that a problem names but does not hold, each once, for people.
+std::vector<std::string> named_simulators(const Problem& problem) {
+  std::vector<std::string> names;
+  for (const Model& model : problem.models()) {
+    const auto* named = dynamic_cast<const NamedFamily*>(&model.family());
+    if (named == nullptr) continue;
+    const std::string text = simulator_text(named->model().simulator);
+    if (std::find(names.begin(), names.end(), text) == names.end()) names.push_back(text);
+  }
+  return names;
+}
+
+bool close(std::span<const double> a, std::span<const double> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::abs(x - y) <= 1e-9; });
+}
+
+// What is simulated goes into the network's arrays, so the two have to agree.
+Problem fitting(Problem problem, const NetworkFile& file, const std::string& where) {
+  std::vector<std::string> columns;
+  for (const Column& column : problem.columns()) columns.push_back(column.name);
+  const char* differs = columns != file.columns                             ? "columns"
+                        : problem.model_names() != file.model_names         ? "models"
+                        : problem.ordered() != file.ordered                 ? "order of observations"
+                        : !close(problem.model_prior(), file.model_prior)   ? "model prior"
+                        : problem.parameter_names() != file.parameter_names ? "parameters"
+                                                                            : nullptr;
+  if (differs == nullptr) return problem;
+  throw Error(ErrorKind::bad_config,
+              "{}: the problem and the network do not belong together: their {} differ", where, differs);
 }
 
 Problem same_as_trained(Problem problem, const NetworkFile& file, const std::string& where) {
-  if (problem.fingerprint() == file.fingerprint) return problem;
+  if (problem.fingerprint() == file.fingerprint) return fitting(std::move(problem), file, where);
   throw Error(
       ErrorKind::bad_config,
       "{}: this is not what the network was trained with: the problem or a simulator has changed since "
@@ -26,25 +55,19 @@ Problem same_as_trained(Problem problem, const NetworkFile& file, const std::str
 
 }  // namespace
 
-Problem network_problem(const NetworkFile& file, const std::string& network_path,
-                        const std::string& problem_path) {
+Problem told_problem(const NetworkFile& file) {
+  return fitting(read_problem(file.problem, file.path + " (its problem)"), file, file.path);
+}
+
+Problem network_problem(const NetworkFile& file, const std::string& problem_path) {
   if (!problem_path.empty()) return same_as_trained(load_problem(problem_path), file, problem_path);
-  Problem detached = read_problem(file.problem, file.problem_name);
-  if (!has_own_simulator(detached)) return detached;
-  std::string missing;
-  for (const std::string& folder : {folder_of(network_path), folder_of("here")}) {
-    try {
-      return same_as_trained(read_problem(file.problem, file.problem_name, folder), file, folder);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_input) throw;
-      missing = error.what();
-    }
-  }
-  throw Error(
-      ErrorKind::no_input,
-      "the simulators of '{}' are needed, and are neither beside the network file nor here ({}); name the "
-      "problem file with --problem FILE.toml",
-      file.problem_name, missing);
+  Problem told = told_problem(file);
+  const std::vector<std::string> simulators = named_simulators(told);
+  if (simulators.empty()) return told;
+  throw Error(ErrorKind::no_input,
+              "{}: the simulators of '{}' are needed, and a network file may name programs but never starts "
+              "them; it names `{}`: if you know and trust {}, name the problem file with --problem FILE.toml",
+              file.path, told.name(), fmt::join(simulators, "`, `"), simulators.size() == 1 ? "it" : "them");
 }
 
 }  // namespace occam

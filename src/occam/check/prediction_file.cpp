@@ -188,14 +188,15 @@ class ArrayReader final : public PredictionReader {
     for (std::int64_t j = 0; j < J_; ++j) layout_.model_names.push_back(fmt::format("model_{}", j + 1));
     if (!file.has("meta")) return;
     const NdArray meta = file.read("meta");
-    if (dtype_size(meta.dtype) != 1) {
+    if (!meta.is_text()) {
       throw Error(ErrorKind::bad_data,
-                  "{}: array 'meta' holds {}; a JSON object as bytes (uint8) is expected", path_,
-                  dtype_name(meta.dtype));
+                  "{}: array 'meta' holds {}; JSON text is expected, as its bytes: "
+                  "np.frombuffer(json.dumps(...).encode(), np.uint8)",
+                  path_, dtype_name(meta.dtype));
     }
-    const std::string_view text(reinterpret_cast<const char*>(meta.bytes.data()), meta.bytes.size());
-    const nlohmann::json told = parse_json(text, path_ + ": meta", ErrorKind::bad_data);
+    const nlohmann::json told = parse_json(meta.text(), path_ + ": meta", ErrorKind::bad_data);
     try {
+      if (!told.is_object()) throw Error(ErrorKind::bad_data, "{}: meta: expected a JSON object", path_);
       if (told.contains("models")) layout_.model_names = told["models"].get<std::vector<std::string>>();
       if (told.contains("model_prior")) layout_.model_prior = told["model_prior"].get<std::vector<double>>();
     } catch (const nlohmann::json::exception&) {

@@ -52,9 +52,7 @@ void answer(const Predictor& predictor, const Problem& problem, const Batch& bat
             Predictions& block) {
   Comparator& comparator = predictor.comparator;
   ModelPosterior answers = comparator.empty_posterior();
-  const Ragged<const float> data{{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                                 batch.offsets().data(),
-                                 batch.size()};
+  const Ragged<const float> data = batch.view();
   const NetworkOutputs outputs = comparator.outputs(data);
   comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(batch.size())), data, outputs,
                          answers, nullptr);

@@ -16,10 +16,9 @@ std::int64_t place(const std::vector<std::string>& names, const std::string& nam
 
 // The problem with only those of its models that the network knows; nothing where these are fewer than two.
 std::optional<Problem> shared_part(const Problem& problem, const NetworkFile& file) {
-  ProblemSpec spec;
-  spec.name = problem.name();
-  spec.size = problem.size();
-  spec.one_n_per_batch = problem.one_n_per_batch();
+  ProblemSpec spec = problem.spec();
+  spec.models.clear();
+  spec.model_prior.clear();
   for (std::int64_t j = 0; j < problem.J(); ++j) {
     const Model& model = problem.models()[static_cast<std::size_t>(j)];
     if (place(file.model_names, model.name()) < 0) continue;
@@ -46,10 +45,7 @@ class Answers {
 
   void add(const Batch& batch, const std::vector<std::vector<double>>& exact) {
     ModelPosterior posterior = comparator_.empty_posterior();
-    comparator_.compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())),
-                        {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-                         batch.offsets().data(),
-                         batch.size()},
+    comparator_.compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())), batch.view(),
                         posterior);
     const ModelPosterior restricted = posterior.with_model_prior(prior_);
     for (std::int64_t b = 0; b < batch.size(); ++b) {

@@ -1,7 +1,6 @@
 #include "occam/compare/answer_writer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -90,68 +89,6 @@ std::vector<DataSetVerdict> verdicts_on(const ModelPosterior& answers, const Ans
   return verdicts;
 }
 
-AnswerColumns::AnswerColumns(const NetworkFile& file, bool estimates, std::int64_t summary_width)
-    : names_({"dataset", "n", "best"}),
-      ensemble_(file.members.size() > 1),
-      spread_(ensemble_ || file.config.head_kind().samples),
-      concentrations_(file.config.head_kind().concentrations),
-      scope_(!file.scope.is_null()),
-      scope_by_model_(scope_ && file.scope.value("by_model", false)),
-      estimates_(estimates),
-      summary_width_(static_cast<std::size_t>(summary_width)) {
-  const auto per_model = [&](const char* prefix) {
-    for (const std::string& model : file.model_names) names_.push_back(prefix + model);
-  };
-  per_model("p_");
-  per_model("alpha_");
-  per_model("log_bf_");
-  names_.insert(names_.end(), {"u", "flag"});
-  if (spread_) per_model("spread_");
-  if (ensemble_) names_.push_back("agreement");
-  if (scope_) names_.push_back("scope_p");
-  if (scope_by_model_) per_model("scope_p_");
-  names_.insert(names_.end(), {"verdict", "explanation"});
-  if (estimates_) {
-    for (const std::string& parameter : file.parameter_names) names_.push_back("estimate_" + parameter);
-  }
-  for (std::size_t s = 0; s < summary_width_; ++s) names_.push_back(fmt::format("summary_{}", s + 1));
-}
-
-std::vector<AnswerCell> AnswerColumns::row(const ModelPosterior& answers, const AnswerExtras& extras,
-                                           std::int64_t b) const {
-  const std::int64_t best = answers.best(b);
-  std::vector<AnswerCell> cells = {answers.id(b), answers.n(b),
-                                   answers.model_names()[static_cast<std::size_t>(best)]};
-  const auto per_model = [&](const auto& value) {
-    for (std::int64_t j = 0; j < answers.J(); ++j) cells.emplace_back(value(j));
-  };
-  const auto known = [](double value) { return std::isnan(value) ? AnswerCell() : AnswerCell(value); };
-  const std::vector<double> p = answers.probabilities(b);
-  per_model([&](std::int64_t j) { return p[static_cast<std::size_t>(j)]; });
-  per_model([&](std::int64_t j) {
-    return concentrations_ ? AnswerCell(std::exp(answers.log_alpha(b, j))) : AnswerCell();
-  });
-  per_model([&](std::int64_t j) { return answers.log_bayes_factor(b, j, best); });
-  cells.push_back(known(answers.uncertainty(b)));
-  cells.emplace_back(answers.flag(b));
-  if (spread_) per_model([&](std::int64_t j) { return known(answers.spread(b, j)); });
-  if (ensemble_) cells.emplace_back(answers.agreement(b));
-  const auto at = static_cast<std::size_t>(b);
-  if (scope_) cells.emplace_back(extras.scope[at].p);
-  if (scope_by_model_)
-    per_model([&](std::int64_t j) { return extras.scope[at].by_model[static_cast<std::size_t>(j)]; });
-  cells.emplace_back(extras.verdicts[at].word);
-  cells.emplace_back(extras.verdicts[at].explanation);
-  const std::size_t P = extras.estimates.names.size();
-  for (std::size_t i = 0; estimates_ && i < P; ++i) {
-    cells.push_back(known(extras.estimates.values[at * P + i]));
-  }
-  for (std::size_t s = 0; s < summary_width_; ++s) {
-    cells.emplace_back(static_cast<double>(extras.summary[at * summary_width_ + s]));
-  }
-  return cells;
-}
-
 std::unique_ptr<AnswerWriter> make_answer_writer(const std::string& path, ByteSink sink,
                                                  const NetworkFile& file,
                                                  const std::vector<std::string>& columns) {
@@ -170,10 +107,15 @@ std::size_t id_width(const ModelPosterior& answers) {
   return std::min<std::size_t>(width, 40);
 }
 
+// Whether the probabilities mean little, which has to be said at once.
+bool must_explain(VerdictKind verdict) {
+  return verdict == VerdictKind::out_of_scope || verdict == VerdictKind::outside_training;
+}
+
 }  // namespace
 
 std::string answer_header(const ModelPosterior& answers, bool scope) {
-  return fmt::format("{:<{}}  {:>6}  {}{:<12}  models by probability\n", "data set", id_width(answers), "n",
+  return fmt::format("{:<{}}  {:>6}  {}{:<16}  models by probability\n", "data set", id_width(answers), "n",
                      scope ? "scope_p  " : "", "verdict");
 }
 
@@ -189,14 +131,13 @@ std::string answer_lines(const ModelPosterior& answers, const AnswerExtras& extr
     std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return p[i] > p[j]; });
     text += fmt::format("{:<{}}  {:>6}  ", answers.id(b), width, answers.n(b));
     if (!extras.scope.empty()) text += fmt::format("{:>7.3f}  ", extras.scope[at].p);
-    text += fmt::format("{:<12} ", extras.verdicts[at].word);
+    text += fmt::format("{:<16} ", word(extras.verdicts[at].verdict));
     for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
       text +=
           fmt::format(" {} {:.3f}", answers.model_names()[static_cast<std::size_t>(order[i])], p[order[i]]);
     }
     if (order.size() > kShown) text += " ...";
-    if (!answers.flag(b).empty()) text += fmt::format("  ! {}", answers.flag(b));
-    if (extras.verdicts[at].word == "out-of-scope")
+    if (must_explain(extras.verdicts[at].verdict))
       text += fmt::format("\n    {}", extras.verdicts[at].explanation);
     text += '\n';
   }

@@ -24,14 +24,35 @@ Fields fields(VerdictOptions& o) {
               .at_most(1)};
 }
 
+std::string_view word(VerdictKind verdict) {
+  switch (verdict) {
+    case VerdictKind::decided:
+      return "decided";
+    case VerdictKind::ambiguous:
+      return "ambiguous";
+    case VerdictKind::out_of_scope:
+      return "out-of-scope";
+    case VerdictKind::outside_training:
+      return "outside-training";
+  }
+  return "";
+}
+
 DataSetVerdict verdict_on(const ModelPosterior& answers, std::int64_t b,
                           const std::optional<ScopeAnswer>& scope, const VerdictOptions& options) {
   const std::int64_t best = answers.best(b);
   const std::string& name = answers.model_names()[static_cast<std::size_t>(best)];
   const double p = answers.probabilities(b)[static_cast<std::size_t>(best)];
+  // First of all: a network asked about what it has never seen knows neither models nor scope.
+  if (!answers.flag(b).empty()) {
+    return {VerdictKind::outside_training,
+            fmt::format("the network was not trained for such data: {}; neither its probabilities nor its "
+                        "scope can be trusted here",
+                        answers.flag(b))};
+  }
   if (scope && scope->p < options.scope_level) {
     return {
-        "out-of-scope",
+        VerdictKind::out_of_scope,
         fmt::format("no model makes such data: only {:.2g} % of simulated data sets look this foreign{}{}",
                     100 * scope->p, scope->reason.empty() ? "" : "; ", scope->reason)};
   }
@@ -41,16 +62,17 @@ DataSetVerdict verdict_on(const ModelPosterior& answers, std::int64_t b,
                           scope->p)
             : "";
   if (p <= options.decided_above) {
-    return {"ambiguous", fmt::format("{} is the most probable, but only with {:.3f}{}", name, p, in_scope)};
+    return {VerdictKind::ambiguous,
+            fmt::format("{} is the most probable, but only with {:.3f}{}", name, p, in_scope)};
   }
   if (answers.agreement(b) < 1) {
-    return {"ambiguous",
+    return {VerdictKind::ambiguous,
             fmt::format("{} is the most probable ({:.3f}), but {:.0f} % of the networks disagree{}", name, p,
                         100 * (1 - answers.agreement(b)), in_scope)};
   }
   const double spread = answers.spread(b, best);
-  return {"decided", fmt::format("{} with probability {:.3f}{}{}", name, p,
-                                 spread > 0 ? fmt::format(" +- {:.2g}", spread) : "", in_scope)};
+  return {VerdictKind::decided, fmt::format("{} with probability {:.3f}{}{}", name, p,
+                                            spread > 0 ? fmt::format(" +- {:.2g}", spread) : "", in_scope)};
 }
 
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double level) {

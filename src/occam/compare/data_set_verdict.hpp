@@ -1,13 +1,15 @@
 // The verdict on one data set, in a word and a sentence.
-//   out-of-scope  data as foreign as this are rare under all models: none of the probabilities means much
-//   ambiguous     no model is probable enough, or the members of an ensemble disagree
-//   decided       one model is clearly more probable than all others together
+//   outside-training  the network was not trained for such a size or design: nothing it says can be trusted
+//   out-of-scope      data as foreign as this are rare under all models: none of the probabilities means much
+//   ambiguous         no model is probable enough, or the members of an ensemble disagree
+//   decided           one model is clearly more probable than all others together
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "occam/compare/model_posterior.hpp"
@@ -28,8 +30,11 @@ struct VerdictOptions {
 };
 Fields fields(VerdictOptions& o);
 
+enum class VerdictKind { decided, ambiguous, out_of_scope, outside_training };
+std::string_view word(VerdictKind verdict);  // "out-of-scope"
+
 struct DataSetVerdict {
-  std::string word;         // decided, ambiguous, out-of-scope
+  VerdictKind verdict = VerdictKind::ambiguous;
   std::string explanation;  // one sentence
 };
 

@@ -15,24 +15,35 @@ ModelPosterior answer(double p, const std::vector<double>& members = {}) {
 
 TEST(DataSetVerdict, OneWordOfThree) {
   const VerdictOptions options;
-  EXPECT_EQ(verdict_on(answer(0.95), 0, {}, options).word, "decided");
-  EXPECT_EQ(verdict_on(answer(0.85), 0, {}, options).word, "ambiguous");
-  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.5, {}, ""}, options).word, "decided");
-  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.009, {}, ""}, options).word, "out-of-scope");
-  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.01, {}, ""}, options).word, "decided");
+  EXPECT_EQ(verdict_on(answer(0.95), 0, {}, options).verdict, VerdictKind::decided);
+  EXPECT_EQ(verdict_on(answer(0.85), 0, {}, options).verdict, VerdictKind::ambiguous);
+  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.5, {}, ""}, options).verdict, VerdictKind::decided);
+  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.009, {}, ""}, options).verdict,
+            VerdictKind::out_of_scope);
+  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.01, {}, ""}, options).verdict, VerdictKind::decided);
   VerdictOptions strict;
   strict.decided_above = 0.97;
-  EXPECT_EQ(verdict_on(answer(0.95), 0, {}, strict).word, "ambiguous");
+  EXPECT_EQ(verdict_on(answer(0.95), 0, {}, strict).verdict, VerdictKind::ambiguous);
   strict.scope_level = 0.6;
-  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.5, {}, ""}, strict).word, "out-of-scope");
+  EXPECT_EQ(verdict_on(answer(0.95), 0, ScopeAnswer{0.5, {}, ""}, strict).verdict, VerdictKind::out_of_scope);
+}
+
+TEST(DataSetVerdict, AFlaggedAnswerIsNeverDecidedNorCalledForeign) {
+  ModelPosterior posterior({"a", "b"}, {0.5, 0.5});
+  posterior.add("x", 500, std::vector<double>{std::log(99), std::log(1)}, "n above trained range (1 to 100)");
+  for (const double scope_p : {0.5, 0.001}) {
+    const DataSetVerdict verdict = verdict_on(posterior, 0, ScopeAnswer{scope_p, {}, ""}, {});
+    EXPECT_EQ(verdict.verdict, VerdictKind::outside_training);
+    EXPECT_NE(verdict.explanation.find("n above trained range"), std::string::npos) << verdict.explanation;
+  }
 }
 
 TEST(DataSetVerdict, MembersThatDisagreeDecideNothing) {
   const std::vector<double> agree = {std::log(0.97), std::log(0.03), std::log(0.93), std::log(0.07)};
   const std::vector<double> differ = {std::log(0.999), std::log(0.001), std::log(0.4), std::log(0.6)};
-  EXPECT_EQ(verdict_on(answer(0.95, agree), 0, {}, {}).word, "decided");
+  EXPECT_EQ(verdict_on(answer(0.95, agree), 0, {}, {}).verdict, VerdictKind::decided);
   const DataSetVerdict verdict = verdict_on(answer(0.95, differ), 0, {}, {});
-  EXPECT_EQ(verdict.word, "ambiguous");
+  EXPECT_EQ(verdict.verdict, VerdictKind::ambiguous);
   EXPECT_NE(verdict.explanation.find("50 % of the networks disagree"), std::string::npos)
       << verdict.explanation;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "occam/nn/matrix.hpp"
+#include "occam/data/matrix.hpp"
 
 namespace occam {
 

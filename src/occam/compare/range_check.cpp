@@ -10,11 +10,14 @@ RangeCheck::RangeCheck(const NetworkFile& file) {
   for (std::size_t d = 0; d < file.ranges.size(); ++d) columns_.push_back({file.columns[d], file.ranges[d]});
 }
 
-void RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> data) {
-  for (std::int64_t b = 0; b < data.sets && !columns_.empty(); ++b) {
-    for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
-      for (std::size_t d = 0; d < columns_.size(); ++d) {
-        Column& column = columns_[d];
+std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> data) {
+  std::vector<std::string> notes(ids.size());
+  for (std::int64_t b = 0; b < data.sets; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    for (std::size_t d = 0; d < columns_.size(); ++d) {
+      Column& column = columns_[d];
+      const std::int64_t before = column.outside;
+      for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
         const double x = data.x.row(r)[d];
         ++column.values;
         const double distance = std::max(column.range.smallest - x, x - column.range.largest);
@@ -23,10 +26,15 @@ void RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> da
         if (distance <= column.distance) continue;
         column.distance = distance;
         column.furthest = x;
-        column.where = ids[static_cast<std::size_t>(b)];
+        column.where = ids[at];
       }
+      if (column.outside == before) continue;
+      notes[at] += fmt::format("{}{} of {} values of {} outside {:.6g} to {:.6g}",
+                               notes[at].empty() ? "" : "; ", column.outside - before, data.size(b),
+                               column.name, column.range.smallest, column.range.largest);
     }
   }
+  return notes;
 }
 
 std::vector<std::string> RangeCheck::warnings() const {

@@ -14,7 +14,8 @@ class RangeCheck {
   // A file without ranges (an old one) is never complained about.
   explicit RangeCheck(const NetworkFile& file);
 
-  void add(const std::vector<std::string>& ids, Ragged<const float> data);
+  // Returns for each data set a note on its values outside the range, or an empty text.
+  std::vector<std::string> add(const std::vector<std::string>& ids, Ragged<const float> data);
   // One message for each column with values outside: the column, how many, the furthest value and where, the
   // range.
   std::vector<std::string> warnings() const;

@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   replicate = 11,   // what could have been: bootstrap samples, true models drawn from predictions
   scope = 12,       // data sets that show what the models can produce
   abc = 13,         // candidates of ABC, and its draws from the prior
+  design = 14,      // what the experimenter sets, for every data set
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

@@ -63,6 +63,8 @@ class JsonGuard {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, std::string_view name, ErrorKind kind) {
+  if (text.size() > kLongestJson)
+    throw Error(kind, "{}: JSON of {} bytes; at most {} are read", name, text.size(), kLongestJson);
   JsonGuard guard(name, kind);
   try {
     return nlohmann::json::parse(text.begin(), text.end(),

@@ -1,7 +1,9 @@
-// JSON files, with errors that point at the place: "file:line:column: what". Strict JSON: no comments, no
-// trailing commas, no repeated keys, at most 100 levels deep.
+// JSON, with errors that point at the place: "file:line:column: what". Strict JSON: no comments, no trailing
+// commas, no repeated keys, at most 100 levels deep and 64 MiB long. Whatever JSON this program reads goes
+// through here, since it may come from anywhere.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,8 @@
 #include "occam/core/error.hpp"
 
 namespace occam {
+
+inline constexpr std::size_t kLongestJson = std::size_t{64} << 20;
 
 enum class JsonStyle { pretty, compact };
 

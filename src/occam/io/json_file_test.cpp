@@ -46,6 +46,8 @@ TEST(JsonFile, RefusesWhatIsNotStrictJson) {
   EXPECT_EQ(refusal("{\"b\": {\"a\": 2}, \"a\": [{\"a\": 3}]}"), "no error");
   EXPECT_EQ(refusal(std::string(200000, '[')), "65: x: nested deeper than 100 levels");
   EXPECT_EQ(refusal(std::string(90, '[') + std::string(90, ']')), "no error");
+  EXPECT_NE(refusal(std::string(kLongestJson, ' ') + "1").find("at most 67108864 are read"),
+            std::string::npos);
   for (const char* text : {"", " ", "{", "{\"a\":1,}", "nan", "1e999", "\"\xff\"", "[1] x", "// c\n1"}) {
     EXPECT_NE(refusal(text), "no error") << text;
   }

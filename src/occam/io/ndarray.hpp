@@ -99,6 +99,10 @@ struct NdArray {
     return {reinterpret_cast<const Element*>(bytes.data()), size()};
   }
 
+  // Bytes, signed or not, are how text is kept in arrays.
+  bool is_text() const { return dtype == DType::uint8 || dtype == DType::int8; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
   // Converted copies. A value the result cannot hold is Error(bad_data): a fraction or a number beyond 64
   // bits in as_int64, a finite number beyond float's range in as_float. (Rounding to the nearest float is no
   // error.)

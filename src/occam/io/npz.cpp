@@ -34,7 +34,11 @@ constexpr unsigned kUtf8Names = 1u << 11;
 constexpr unsigned kStored = 0;
 constexpr unsigned kDeflated = 8;
 constexpr std::uint64_t kBestDeflate = 1032;  // no deflate stream expands more
-constexpr unsigned kDate1980 = 0x21;          // 1 January 1980, the earliest there is
+// Small archives can be made to expand without bound. An archive may expand to so many times its own size, or
+// to so many bytes where that is more.
+constexpr std::uint64_t kMostExpansion = 100;
+constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{64} << 20;
+constexpr unsigned kDate1980 = 0x21;  // 1 January 1980, the earliest there is
 constexpr std::string_view kNpySuffix = ".npy";
 
 template <class Number>
@@ -284,6 +288,22 @@ void NpzReader::check_overlaps(const std::vector<Member>& members) const {
   }
 }
 
+void NpzReader::check_expansion(const std::vector<Member>& members) const {
+  const std::uint64_t limit = std::max(kAlwaysAllowed, kMostExpansion * size_);
+  std::uint64_t total = 0;
+  for (const Member& member : members) {
+    if (member.size <= limit - total) {
+      total += member.size;
+      continue;
+    }
+    throw Error(
+        ErrorKind::bad_data,
+        "{}: its {} bytes expand to more than {}; archives may expand {} times, or to {} MiB; save it "
+        "with np.savez, not np.savez_compressed",
+        name_, size_, limit, kMostExpansion, kAlwaysAllowed >> 20);
+  }
+}
+
 void NpzReader::add_array(Member member) {
   if (!member.name.ends_with(kNpySuffix)) return;
   std::string name = member.name.substr(0, member.name.size() - kNpySuffix.size());
@@ -305,6 +325,7 @@ void NpzReader::open() {
   for (std::uint64_t i = 0; i < directory.count; ++i) members.push_back(parse_member(rest));
   if (!rest.empty()) broken("its directory is damaged");
   check_overlaps(members);
+  check_expansion(members);
   for (Member& member : members) add_array(std::move(member));
 }
 

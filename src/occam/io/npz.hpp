@@ -1,5 +1,6 @@
 // NumPy's npz format: a zip archive with one npy file per array. Reading takes stored and deflated members,
-// ZIP64 and data descriptors, checks every CRC, and reads one array at a time. Writing stores (no
+// ZIP64 and data descriptors, checks every CRC, and reads one array at a time. An archive may expand to 100
+// times its own size, or to 64 MiB where that is more. Writing stores (no
 // compression) and is deterministic: same arrays, same bytes. Formats: APPNOTE.TXT 6.3 (PKWARE), numpy.savez.
 #pragma once
 
@@ -58,6 +59,7 @@ class NpzReader {
   Directory zip64_directory(std::uint64_t locator_offset) const;
   Member parse_member(std::string_view& rest) const;
   void check_overlaps(const std::vector<Member>& members) const;
+  void check_expansion(const std::vector<Member>& members) const;
   void add_array(Member member);
   std::string bytes_at(std::uint64_t offset, std::uint64_t size) const;
   const Member& member(std::string_view name) const;

@@ -1,5 +1,7 @@
 #include "occam/io/npz.hpp"
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "occam/core/error.hpp"
@@ -184,6 +186,21 @@ TEST(Npz, RefusesOverlappingAndRepeatedMembers) {
   std::string repeated = good;
   repeated[second + 46] = 'a';
   EXPECT_EQ(npz_failure(repeated), "65: x.npz: broken npz archive: the array 'a' is there twice");
+}
+
+// A small archive that claims to be deflated from much more than it is long.
+TEST(Npz, RefusesArchivesThatExpandWithoutBound) {
+  const auto claiming = [](std::uint32_t bytes) {
+    std::string archive = npz_bytes({{"data", npz_array(std::vector<float>(100'000))}});
+    const std::size_t entry = archive.rfind("PK\x01\x02");
+    archive[entry + 10] = 8;  // deflated
+    std::memcpy(archive.data() + entry + 24, &bytes, sizeof(bytes));
+    return failure_of([&] { NpzReader(archive, "x.npz"); });
+  };
+  EXPECT_EQ(claiming(60 << 20), "no error");  // reading it would find that the data are not deflated
+  EXPECT_NE(claiming(400 << 20).find("65: x.npz: its 400384 bytes expand to more than 67108864"),
+            std::string::npos)
+      << claiming(400 << 20);
 }
 
 TEST(Npz, DamagedFilesAreReadOrRefused) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
 #include "occam/io/json_file.hpp"
@@ -15,8 +16,10 @@
 namespace occam {
 namespace {
 
-constexpr std::uint64_t kLongestTensorHeader = 100'000'000;  // the limit of the reference implementation
+constexpr std::uint64_t kLongestTensorHeader = kLongestJson;  // the reference implementation takes 100 MB
+constexpr std::size_t kMostTensors = 20'000;                  // they are found one after the other
 constexpr std::size_t kLengthBytes = 8;
+constexpr const char* kSealKey = "checksum";
 constexpr const char* kMetadataKey = "__metadata__";
 
 // In the order of DType.
@@ -38,6 +41,7 @@ class TensorHeader {
       : data_bytes_(data_bytes), name_(name) {
     const nlohmann::json header = parse_json(text, fmt::format("{} (header)", name_), ErrorKind::bad_config);
     if (!header.is_object()) fail("its header is not a JSON object");
+    if (header.size() > kMostTensors + 1) fail(fmt::format("it holds more than {} tensors", kMostTensors));
     for (const auto& [key, value] : header.items()) {
       if (key == kMetadataKey) {
         read_metadata(value);
@@ -164,7 +168,31 @@ std::vector<const std::pair<std::string, NdArray>*> tensors_in_file_order(const 
   return order;
 }
 
+std::string seal_of(const Safetensors& contents) {
+  ByteHash hash;
+  for (const auto& [key, text] : contents.metadata) {
+    if (key != kSealKey) hash.add_piece(key).add_piece(text);
+  }
+  std::map<std::string_view, const NdArray*> by_name;
+  for (const auto& [name, array] : contents.tensors) by_name[name] = &array;
+  for (const auto& [name, array] : by_name) {
+    hash.add_piece(name).add_piece(dtype_name(array->dtype)).add_number(array->shape.size());
+    for (const std::int64_t length : array->shape) hash.add_number(static_cast<std::uint64_t>(length));
+    hash.add(std::span<const std::byte>(array->bytes));
+  }
+  return hash.text();
+}
+
 }  // namespace
+
+void seal(Safetensors& contents) {
+  contents.metadata[kSealKey] = seal_of(contents);
+}
+
+bool seal_holds(const Safetensors& contents) {
+  const auto found = contents.metadata.find(kSealKey);
+  return found != contents.metadata.end() && found->second == seal_of(contents);
+}
 
 const NdArray* Safetensors::find(std::string_view name) const {
   for (const auto& [key, tensor] : tensors) {

@@ -26,8 +26,14 @@ struct Safetensors {
   bool operator==(const Safetensors&) const = default;
 };
 
+// A seal is a checksum in the metadata, under `checksum`: 16 hexadecimal digits over all other metadata and
+// over name, type, shape and bytes of every tensor. Against accidents, not against forgery.
+void seal(Safetensors& contents);
+bool seal_holds(const Safetensors& contents);  // false where there is none
+
 // `name` is for messages. Error(bad_config) for whatever is not a whole, consistent file: tensors have to
-// cover the data without gap or overlap. Tensors come in the order of their data.
+// cover the data without gap or overlap, and there are at most 20,000. Tensors come in the order of their
+// data.
 Safetensors parse_safetensors(std::string_view bytes, std::string_view name);
 
 // Fails as read_file and parse_safetensors do.

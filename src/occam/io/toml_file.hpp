@@ -17,7 +17,8 @@ class table;
 
 namespace occam {
 
-// Parses `text`; `name` is what messages and toml_place call it. Throws Error(bad_config).
+// Parses `text`; `name` is what messages and toml_place call it. Throws Error(bad_config), also for keys of
+// more than 100 parts (a.b.c has three).
 toml::table parse_toml(std::string_view text, std::string_view name);
 
 // Reads a file. Throws what read_file throws (missing: no_input), and Error(bad_config) where it is not TOML.

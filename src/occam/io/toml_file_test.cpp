@@ -53,5 +53,29 @@ TEST(TomlFile, ErrorsPointAtThePlace) {
   }
 }
 
+// Each dot is a table in a table: the parser's own clean-up ran out of stack at 100,000 of them.
+TEST(TomlFile, KeysOfManyPartsAreRefused) {
+  std::string parts = "a";
+  for (int i = 0; i < 100000; ++i) parts += ".a";
+  for (const std::string& text : {parts + " = 1\n", "\n[" + parts + "]\n", "[[" + parts + "]]\n",
+                                  "x = { " + parts + " = 1 }\n", "s = '''\n'''\n" + parts + " = 1\n"}) {
+    const std::string got = failure_of([&] { parse_toml(text, "p"); });
+    EXPECT_NE(got.find("a key of more than 100 parts"), std::string::npos) << got;
+  }
+  EXPECT_EQ(failure_of([&] { parse_toml("\n\n" + parts + " = 1", "p"); }).find("78: p:3: "), 0u);
+  // Dots that are no levels: in texts, comments and numbers.
+  const std::string dots(500, '.');
+  for (const std::string& text :
+       {"s = \"" + dots + "\"\n", "s = '" + dots + "'\n", "s = \"\"\"" + dots + "\n" + dots + "\"\"\"\n",
+        "s = \"\\\"" + dots + "\"\n", "# " + dots + "\n",
+        "s = '''" + dots + "'''''\nt = 1\n", "l = [" + []() {
+          std::string list;
+          for (int i = 0; i < 500; ++i) list += "0.5, ";
+          return list;
+        }() + "]\n"}) {
+    EXPECT_EQ(failure_of([&] { parse_toml(text, "p"); }), "no error") << text;
+  }
+}
+
 }  // namespace
 }  // namespace occam

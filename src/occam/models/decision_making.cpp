@@ -3,15 +3,15 @@
 //   x += v dt + dt^(1/alpha) / sqrt(2) S_alpha   until x <= 0 (response 0) or x >= a (response 1)
 //   rt = steps dt + t                                                                             [s]
 // S_alpha is standard symmetric alpha-stable; alpha = 2 is the diffusion model with unit noise, exactly
-// sqrt(dt) N(0, 1). Rows: condition (1 or 2), response, rt; n trials of condition 1, then n of condition 2.
-// A trial without a decision in max_steps steps is drawn again from its start, as a laboratory leaves out
-// trials without an answer; the same for every parameter. A data set one of whose trials fails to end 100
-// times in a row gives no usable data.
-// Problem decision-making: six nested models, N ~ U{1..300} trials in each condition.
-// Source: third study of Radev et al. 2021 (Amortized Bayesian model comparison with evidential deep
-// learning), Table 1, where alpha = 0 stands for Gaussian noise; the model is that of Voss et al. 2019.
-// Differences: N is drawn for every data set, there for every batch; there a trial that does not end counts
-// as decided.
+// sqrt(dt) N(0, 1). Rows: condition (1 or 2), response, rt. The condition is a design column: it may be
+// given, and without a design there are n trials of condition 1, then n of condition 2. A trial without a
+// decision in max_steps steps is drawn again from its start, as a laboratory leaves out trials without an
+// answer; the same for every parameter. A data set one of whose trials fails to end 100 times in a row gives
+// no usable data. Problem decision-making: six nested models, N ~ U{1..600} trials with any share of the
+// conditions; its variants have N ~ U{1..300} trials in each. Source: third study of Radev et al. 2021
+// (Amortized Bayesian model comparison with evidential deep learning), Table 1, where alpha = 0 stands for
+// Gaussian noise; the model is that of Voss et al. 2019. Differences: N is drawn for every data set, there
+// for every batch; there a trial that does not end counts as decided.
 #include "occam/models/decision_making.hpp"
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/design.hpp"
 
 namespace occam {
 namespace {
@@ -84,7 +85,7 @@ class Trials : public WalkQueue {
   // All seeds are drawn now, so that the stream ends at the same place whatever becomes of the trials.
   void begin_data_set(SimulationRequest& request) {
     trial_ = 0;
-    trials_ = 2 * request.n;
+    trials_ = request.designed ? request.n : 2 * request.n;
     request.rows = trials_;
     seeds_.resize(static_cast<std::size_t>(3 * trials_));
     for (std::uint32_t& seed : seeds_) seed = request.rng->bits32();
@@ -93,12 +94,17 @@ class Trials : public WalkQueue {
     levy_ = LevyNoise(alpha, std::pow(settings_.dt_s, 1.0 / alpha) / std::sqrt(2.0));
   }
 
+  static bool in_first_condition(const Walk& walk, const SimulationRequest& request) {
+    return request.designed ? request.out[static_cast<std::size_t>(kColumns * walk.trial)] == 1.0f
+                            : walk.trial < request.n;
+  }
+
   // Draws what varies from trial to trial. The noise of a walk that starts again stays as it is.
   void set_up(Walk& walk) {
     const SimulationRequest& request = requests_[static_cast<std::size_t>(walk.request)];
     const std::span<const double> theta = request.theta;
     const double a = theta[kA];
-    double v = theta[walk.trial < request.n ? kV1 : kV2];
+    double v = theta[in_first_condition(walk, request) ? kV1 : kV2];
     if (theta[kSv] > 0.0) v += theta[kSv] * walk.rng.normal();
     double z = theta[kZr];
     if (theta[kSzr] > 0.0) z += theta[kSzr] * (walk.rng.uniform() - 0.5);
@@ -130,7 +136,7 @@ class Trials : public WalkQueue {
       if (!walk.decided()) return false;
     }
     float* row = request.out.data() + kColumns * walk.trial;
-    row[0] = walk.trial < request.n ? 1.0f : 2.0f;
+    if (!request.designed) row[0] = in_first_condition(walk, request) ? 1.0f : 2.0f;
     row[1] = walk.y > 0.0f ? 1.0f : 0.0f;
     row[2] = static_cast<float>(static_cast<double>(walk.steps) * settings_.dt_s + walk.t0);
     return true;
@@ -154,7 +160,7 @@ class LevyAccumulator : public Family {
     return "two-choice response times: evidence accumulation with Gaussian or Lévy noise";
   }
   std::vector<Column> columns() const override {
-    return {{"condition", "1 or 2"},
+    return {{"condition", "1 or 2", Role::design},
             {"response", "1 for the upper boundary, 0 for the lower"},
             {"rt", "response time [s]"}};
   }
@@ -178,6 +184,7 @@ class LevyAccumulator : public Family {
                 .at_most(1 << 24)};
   }
 
+  bool takes_design() const override { return true; }
   std::int64_t max_rows(std::int64_t n) const override { return 2 * n; }
 
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
@@ -252,7 +259,7 @@ class LevyAccumulator : public Family {
   Settings settings_;
 };
 
-// The priors of st0 in models 4, 5 and 6.
+// As published: n trials in each of two conditions. The priors are those of st0 in models 4, 5 and 6.
 ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior& st0_6) {
   const auto family = make_family("levy-accumulator");
   ProblemSpec spec;
@@ -286,6 +293,21 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
   return spec;
 }
 
+// Table 1 of the paper.
+ProblemSpec balanced() {
+  const Prior st0 = Prior::uniform(0, 0.4);
+  return six_accumulators(st0, st0, st0);
+}
+
+// The same for experiments as they are: n trials in all, of which any share may be of either condition.
+ProblemSpec any_design() {
+  ProblemSpec spec = balanced();
+  spec.size = SizeDistribution::uniform(1, 600);
+  spec.design = make_design({{"condition", {{"levels", {1, 2}}, {"shares", "any"}}}},
+                            spec.models.front().family().columns());
+  return spec;
+}
+
 }  // namespace
 
 void register_decision_making(Catalogue& catalogue) {
@@ -293,10 +315,9 @@ void register_decision_making(Catalogue& catalogue) {
   catalogue.problems.add(
       "decision-making",
       {{{"", "Which of six nested accumulators made these response times? Bias, Lévy noise and variability",
-         [] {
-           const Prior st0 = Prior::uniform(0, 0.4);
-           return six_accumulators(st0, st0, st0);
-         }},
+         any_design},
+        {"balanced",
+         "The six accumulators, n trials in each of the two conditions, as in the published study", balanced},
         {"as_run",
          "The six accumulators with the priors of st0 as in the code of the published study; rt may be "
          "negative",

@@ -1,10 +1,15 @@
 #include "occam/networks/network_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
 #include "occam/core/version.hpp"
+#include "occam/io/json_file.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/nn/denormals.hpp"
 
 namespace occam {
@@ -15,9 +20,13 @@ using nlohmann::json;
 constexpr const char* kFormat = "occam-network";
 // Another CPU sums in another order; a damaged weight moves outputs by far more.
 constexpr double kGoldenTolerance = 2e-3;
+// What one golden data set may take while its outputs are computed, whatever the file claims: that many
+// bytes, or that many times the bytes of the file's tensors where this is more.
+constexpr double kGoldenMemory = 1e9;
+constexpr double kGoldenExpansion = 512;
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw Error(ErrorKind::bad_config, "{}: {}", name, why);
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorKind::bad_config, "{}", why);
 }
 
 json ranges_json(const std::vector<ColumnRange>& ranges) {
@@ -78,11 +87,34 @@ void read_description(const json& d, NetworkFile& file) {
   file.parameter_mask = p.at("mask").get<std::vector<std::vector<std::uint8_t>>>();
 }
 
+void check_names(const std::vector<std::string>& names, const char* what) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (name.empty() || !seen.insert(name).second)
+      refuse(fmt::format("it names {} '{}' twice or not at all", what, shown(name)));
+  }
+}
+
+void check_ranges(const NetworkFile& file) {
+  for (const ColumnRange& r : file.ranges) {
+    const bool sound = std::isfinite(r.smallest) && std::isfinite(r.largest) && r.smallest <= r.low &&
+                       r.low <= r.high && r.high <= r.largest;
+    if (!sound) refuse("its ranges of columns are not usable");
+  }
+  if (file.smallest_n < 1 || file.largest_n < file.smallest_n)
+    refuse(fmt::format("its sizes of data sets, {} to {}, are not usable", file.smallest_n, file.largest_n));
+  for (std::size_t p = 0; p < file.parameter_mean.size(); ++p) {
+    if (!std::isfinite(file.parameter_mean[p]) || !std::isfinite(file.parameter_scale[p]) ||
+        !(file.parameter_scale[p] > 0)) {
+      refuse("its scales of parameters are not usable");
+    }
+  }
+}
+
 void check_description(const NetworkFile& file) {
   const auto same = [](std::size_t a, std::int64_t b, const char* what) {
-    if (a != static_cast<std::size_t>(b)) {
-      throw Error(ErrorKind::bad_config, "it holds {} {}, its network expects {}", a, what, b);
-    }
+    if (a != static_cast<std::size_t>(b))
+      refuse(fmt::format("it holds {} {}, its network expects {}", a, what, b));
   };
   same(file.columns.size(), file.config.channels, "columns");
   if (!file.ranges.empty()) same(file.ranges.size(), file.config.channels, "ranges of columns");
@@ -97,10 +129,42 @@ void check_description(const NetworkFile& file) {
     same(mask.size(), static_cast<std::int64_t>(P), "mask entries");
   double sum = 0;
   for (const double p : file.model_prior) {
-    if (!(p >= 0)) throw Error(ErrorKind::bad_config, "its model prior is not usable");
+    if (!(p >= 0)) refuse("its model prior is not usable");
     sum += p;
   }
-  if (std::abs(sum - 1) > 1e-6) throw Error(ErrorKind::bad_config, "its model prior sums to {}", sum);
+  if (!(std::abs(sum - 1) <= 1e-6)) refuse(fmt::format("its model prior sums to {}", sum));
+  check_names(file.columns, "the column");
+  check_names(file.model_names, "the model");
+  check_names(file.parameter_names, "the parameter");
+  check_ranges(file);
+}
+
+// What others look up in the record is of the kind that they expect. A number that was not finite was written
+// as null, and is as good as none.
+void check_record(json& record) {
+  if (!record.is_object()) refuse("its record is not a JSON object");
+  const auto require = [&](const char* key, bool right, const char* what) {
+    if (!right) refuse(fmt::format("'{}' in its record is not {}", key, what));
+  };
+  for (const char* key : {"validation_loss", "seconds", "data_sets_per_s"}) {
+    if (!record.contains(key)) continue;
+    if (record[key].is_null()) {
+      record.erase(key);
+    } else {
+      require(key, record[key].is_number(), "a number");
+    }
+  }
+  for (const char* key : {"steps", "total", "attempts", "best_step", "data_sets", "seed", "threads"})
+    require(key, !record.contains(key) || record[key].is_number_integer(), "a whole number");
+  for (const char* key : {"source", "program", "table", "start"})
+    require(key, !record.contains(key) || record[key].is_string(), "text");
+  require("options", !record.contains("options") || record["options"].is_object(), "a table");
+  if (!record.contains("extended")) return;
+  const json models = record["extended"].is_object() ? record["extended"].value("models", json()) : json();
+  require("extended",
+          models.is_array() &&
+              std::all_of(models.begin(), models.end(), [](const json& m) { return m.is_string(); }),
+          "a table with the names of models");
 }
 
 std::vector<float> golden_outputs(const NetworkFile& file, Ragged<const float> data) {
@@ -111,11 +175,24 @@ std::vector<float> golden_outputs(const NetworkFile& file, Ragged<const float> d
   std::vector<float> outputs;
   for (const auto& weights : file.members) {
     network.pack_all(weights.data(), packed.data());
-    Workspace workspace;
-    const Matrix<float> f = network.forward(packed.data(), data, workspace, false)->models;
-    for (std::int64_t b = 0; b < f.rows; ++b) outputs.insert(outputs.end(), f.row(b), f.row(b) + f.columns);
+    for (std::int64_t b = 0; b < data.sets; ++b) {  // one by one: they may be long
+      Workspace workspace;
+      const std::int64_t offsets[] = {0, data.size(b)};
+      const Ragged<const float> one{data.x.rows_from(data.offsets[b], data.size(b)), offsets, 1};
+      const Matrix<float> f = network.forward(packed.data(), one, workspace, false)->models;
+      outputs.insert(outputs.end(), f.row(0), f.row(0) + f.columns);
+    }
   }
   return outputs;
+}
+
+// The numbers that a pass leaves for every observation: one per unit of every layer.
+double units_of(const ParameterLayout& layout) {
+  double units = 1;
+  for (const Tensor& tensor : layout.tensors()) {
+    if (tensor.shape.size() == 1) units += static_cast<double>(tensor.size);
+  }
+  return units;
 }
 
 // Tensors of the first member have plain names, so that any reader finds the weights of a network.
@@ -123,27 +200,44 @@ std::string member_prefix(std::size_t member) {
   return member == 0 ? "" : fmt::format("member{}/", member);
 }
 
-void verify_golden(const NetworkFile& file) {
+// Reads the golden inputs and outputs. Their types are those they are written with, so that none takes more
+// memory than it has in the file.
+GoldenOutputs take_golden(const Safetensors& contents) {
+  const auto take = [&](const char* name, DType dtype) -> const NdArray& {
+    const NdArray& array = contents.at(name);
+    if (array.dtype != dtype || array.bytes.empty())
+      refuse(fmt::format("'{}' is empty or not of {}", name, dtype_name(dtype)));
+    return array;
+  };
+  return {take("golden.data", DType::float32).as_float(), take("golden.n", DType::int64).as_int64(),
+          take("golden.outputs", DType::float32).as_float()};
+}
+
+void verify_golden(const NetworkFile& file, std::size_t file_bytes, double units) {
   const GoldenOutputs& golden = file.golden;
+  const std::int64_t D = file.config.channels;
+  const std::int64_t rows = static_cast<std::int64_t>(golden.data.size()) / D;
+  const double most_rows =
+      std::max(kGoldenMemory, kGoldenExpansion * static_cast<double>(file_bytes)) / (sizeof(float) * units);
   std::vector<std::int64_t> offsets = {0};
   for (const std::int64_t n : golden.n) {
-    if (n < 1 || n > static_cast<std::int64_t>(golden.data.size())) {
-      throw Error(ErrorKind::bad_config, "its golden inputs are not usable");
-    }
+    if (n < 1 || n > rows - offsets.back()) refuse("its golden inputs are not usable");
+    if (static_cast<double>(n) > most_rows)
+      refuse(fmt::format("a golden input of {} observations is too long for its network", n));
     offsets.push_back(offsets.back() + n);
   }
-  const std::int64_t D = file.config.channels;
-  if (offsets.back() * D != static_cast<std::int64_t>(golden.data.size()) ||
+  if (offsets.back() != rows || rows * D != static_cast<std::int64_t>(golden.data.size()) ||
       golden.n.size() * file.members.size() * static_cast<std::size_t>(file.config.models) !=
           golden.outputs.size()) {
-    throw Error(ErrorKind::bad_config, "its golden inputs are not usable");
+    refuse("its golden inputs are not usable");
   }
   const auto sets = static_cast<std::int64_t>(golden.n.size());
   const Ragged<const float> data{{golden.data.data(), offsets.back(), D, D}, offsets.data(), sets};
   const std::vector<float> outputs = golden_outputs(file, data);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const double expected = golden.outputs[i];
-    if (!(std::abs(outputs[i] - expected) <= kGoldenTolerance * (1 + std::abs(expected)))) {
+    if (!std::isfinite(expected) ||
+        !(std::abs(outputs[i] - expected) <= kGoldenTolerance * (1 + std::abs(expected)))) {
       throw Error(
           ErrorKind::bad_config,
           "its golden outputs are not reproduced ({} instead of {}): the file is damaged, or this program "
@@ -155,10 +249,25 @@ void verify_golden(const NetworkFile& file) {
 
 std::string metadata(const Safetensors& contents, const std::string& key) {
   const auto found = contents.metadata.find(key);
-  if (found == contents.metadata.end()) throw Error(ErrorKind::bad_config, "it holds no '{}'", key);
+  if (found == contents.metadata.end()) refuse(fmt::format("it holds no '{}'", key));
   return found->second;
 }
 
+json metadata_json(const Safetensors& contents, const std::string& key) {
+  return parse_json(metadata(contents, key), fmt::format("its '{}'", key), ErrorKind::bad_config);
+}
+
+// FNV-1a over names and bytes of all tensors in the order of their names: the checksum of version 1, which
+// left out the metadata.
+std::string checksum_of_version_1(const Safetensors& contents) {
+  std::map<std::string_view, const NdArray*> by_name;
+  for (const auto& [name, array] : contents.tensors) by_name[name] = &array;
+  ByteHash hash;
+  for (const auto& [name, array] : by_name) hash.add(name).add(std::span<const std::byte>(array->bytes));
+  return hash.plain_text();
+}
+
+// The version decides how the checksum is made; nothing else differs.
 void check_version(const Safetensors& contents) {
   const auto format = contents.metadata.find("format");
   if (format == contents.metadata.end() || format->second != kFormat) {
@@ -167,36 +276,18 @@ void check_version(const Safetensors& contents) {
                 kFormat);
   }
   const std::string version = metadata(contents, "format_version");
-  if (version != std::to_string(NetworkFile::kFormatVersion)) {
-    throw Error(
-        ErrorKind::bad_config,
-        "its format version is {}, this program (occam {}) reads version {}; a newer occam may read it",
-        version, kVersion, NetworkFile::kFormatVersion);
+  if (version != "1" && version != std::to_string(NetworkFile::kFormatVersion)) {
+    throw Error(ErrorKind::bad_config,
+                "its format version is {}, this program (occam {}) reads versions 1 to {}; a newer occam may "
+                "read it",
+                shown(version), kVersion, NetworkFile::kFormatVersion);
   }
-}
-
-void check_checksum(const Safetensors& contents) {
-  if (metadata(contents, "checksum") != tensor_checksum(contents)) {
-    throw Error(ErrorKind::bad_config, "the file is damaged: its weights do not match their checksum");
-  }
+  const bool whole = version == "1" ? metadata(contents, "checksum") == checksum_of_version_1(contents)
+                                    : seal_holds(contents);
+  if (!whole) refuse("the file is damaged: its contents do not match their checksum");
 }
 
 }  // namespace
-
-// FNV-1a, 64 bit (Fowler, Noll, Vo): against accidents, not against forgery.
-std::string tensor_checksum(const Safetensors& contents) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&](const auto& bytes) {
-    for (const auto byte : bytes) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001b3u;
-  };
-  std::map<std::string, const NdArray*> by_name;
-  for (const auto& [name, array] : contents.tensors) by_name[name] = &array;
-  for (const auto& [name, array] : by_name) {
-    add(name);
-    add(array->bytes);
-  }
-  return fmt::format("{:016x}", hash);
-}
 
 void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std::vector<float>& flat,
                  const std::string& prefix) {
@@ -207,18 +298,19 @@ void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std
 }
 
 std::vector<float> take_tensors(const Safetensors& contents, const ParameterLayout& layout,
-                                const std::string& prefix, const std::string& name) {
-  std::vector<float> flat(static_cast<std::size_t>(layout.size()));
+                                const std::string& prefix) {
+  // All of them are seen to be there before memory is taken for what the layout claims.
   for (const Tensor& tensor : layout.tensors()) {
     const NdArray& array = contents.at(prefix + tensor.name);
-    if (array.shape != tensor.shape || array.dtype != DType::float32) {
-      refuse(name, fmt::format("tensor '{}' has shape {} ({}), expected {} (float32)", prefix + tensor.name,
-                               shape_text(array.shape), dtype_name(array.dtype), shape_text(tensor.shape)));
-    }
-    const auto values = array.view<float>();
+    if (array.shape == tensor.shape && array.dtype == DType::float32) continue;
+    refuse(fmt::format("tensor '{}' has shape {} ({}), expected {} (float32)", prefix + tensor.name,
+                       shown(shape_text(array.shape)), dtype_name(array.dtype), shape_text(tensor.shape)));
+  }
+  std::vector<float> flat(static_cast<std::size_t>(layout.size()));
+  for (const Tensor& tensor : layout.tensors()) {
+    const auto values = contents.at(prefix + tensor.name).view<float>();
     for (const float value : values) {
-      if (!std::isfinite(value))
-        refuse(name, fmt::format("tensor '{}' holds {}", prefix + tensor.name, value));
+      if (!std::isfinite(value)) refuse(fmt::format("tensor '{}' holds {}", prefix + tensor.name, value));
     }
     std::copy(values.begin(), values.end(), flat.begin() + tensor.offset);
   }
@@ -262,44 +354,44 @@ Safetensors network_to_safetensors(const NetworkFile& file) {
     contents.metadata["scope"] = file.scope.dump();
     contents.tensors.insert(contents.tensors.end(), file.scope_tensors.begin(), file.scope_tensors.end());
   }
-  contents.metadata["checksum"] = tensor_checksum(contents);
+  seal(contents);
   return contents;
 }
 
 NetworkFile network_from_safetensors(const Safetensors& contents, const std::string& name) {
   try {
     check_version(contents);
-    check_checksum(contents);
     NetworkFile file;
-    const json description = json::parse(metadata(contents, "description"));
+    file.path = name;
+    const json description = metadata_json(contents, "description");
     read_description(description, file);
     check_description(file);
     file.problem_name = metadata(contents, "problem_name");
     file.problem = metadata(contents, "problem");
     file.fingerprint = metadata(contents, "fingerprint");
-    file.record = json::parse(metadata(contents, "record"));
+    file.record = metadata_json(contents, "record");
+    check_record(file.record);
     const Network<float> network(file.config);
     const auto members = description.value("members", std::size_t{1});
     if (members < 1 || members > contents.tensors.size()) {
-      throw Error(ErrorKind::bad_config, "it claims to hold {} networks", members);
+      refuse(fmt::format("it claims to hold {} networks", members));
     }
-    for (std::size_t k = 0; k < members; ++k) {
-      file.members.push_back(take_tensors(contents, network.layout(), member_prefix(k), name));
-    }
-    file.golden = {contents.at("golden.data").as_float(), contents.at("golden.n").as_int64(),
-                   contents.at("golden.outputs").as_float()};
-    verify_golden(file);
-    if (contents.metadata.contains("scope")) file.scope = json::parse(contents.metadata.at("scope"));
+    for (std::size_t k = 0; k < members; ++k)
+      file.members.push_back(take_tensors(contents, network.layout(), member_prefix(k)));
+    std::size_t bytes = 0;
+    for (const auto& [tensor, array] : contents.tensors) bytes += array.bytes.size();
+    file.golden = take_golden(contents);
+    verify_golden(file, bytes, units_of(network.layout()));
+    if (contents.metadata.contains("scope")) file.scope = metadata_json(contents, "scope");
     for (const auto& [tensor, array] : contents.tensors) {
       if (tensor.starts_with("scope.")) file.scope_tensors.emplace_back(tensor, array);
     }
     return file;
   } catch (const json::exception& error) {
-    refuse(name, fmt::format("its description is not usable ({})", error.what()));
+    throw Error(ErrorKind::bad_config, "{}: its description is not usable ({})", name,
+                shown(error.what(), 200));
   } catch (const Error& error) {
-    const std::string what = error.what();
-    if (what.starts_with(name)) throw;
-    refuse(name, what);
+    throw Error(ErrorKind::bad_config, "{}: {}", name, error.what());
   }
 }
 

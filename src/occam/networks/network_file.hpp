@@ -31,7 +31,10 @@ struct ColumnRange {
 };
 
 struct NetworkFile {
-  static constexpr std::int64_t kFormatVersion = 1;
+  // Version 1 had a checksum over tensors only; it is still read.
+  static constexpr std::int64_t kFormatVersion = 2;
+
+  std::string path = "the network";  // where it was read from, for messages
 
   NetworkConfig config;
   Link link = Link::exp;  // of the evidential head; others have none
@@ -66,22 +69,20 @@ struct NetworkFile {
 GoldenOutputs make_golden(const NetworkFile& file, Ragged<const float> data);
 
 Safetensors network_to_safetensors(const NetworkFile& file);
-// Error(bad_config) for files that are foreign, newer than this program, inconsistent, or whose golden
-// outputs are not reproduced. `name` is for messages.
+// Error(bad_config) for files that are foreign, newer than this program, damaged, inconsistent, or whose
+// golden outputs are not reproduced. Takes memory for what the file holds, not for what it claims. The scope
+// is looked at by scope_of alone (scope/scope.hpp). `name` is for messages.
 NetworkFile network_from_safetensors(const Safetensors& contents, const std::string& name);
 
 void write_network_file(const std::string& path, const NetworkFile& file);
 // Fails as read_file does, and as network_from_safetensors.
 NetworkFile read_network_file(const std::string& path);
 
-// 16 hexadecimal digits over names and bytes of all tensors, in the order of their names; kept in the
-// metadata as `checksum`.
-std::string tensor_checksum(const Safetensors& contents);
-
-// Weights or anything of their layout, as one tensor per name (prefix + name), and back.
+// Weights or anything of their layout, as one tensor per name (prefix + name), and back: Error(bad_config)
+// where one is missing, of another shape or type, or not finite.
 void add_tensors(Safetensors& contents, const ParameterLayout& layout, const std::vector<float>& flat,
                  const std::string& prefix);
 std::vector<float> take_tensors(const Safetensors& contents, const ParameterLayout& layout,
-                                const std::string& prefix, const std::string& name);
+                                const std::string& prefix);
 
 }  // namespace occam

@@ -30,6 +30,8 @@ Fields fields(SequenceOptions& o) {
           field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"})};
 }
 
+constexpr std::int64_t kLongestSeries = 1'000'000'000;
+
 void check(const SequenceOptions& o) {
   if (o.filters.size() != o.kernels.size() || o.filters.size() != o.strides.size()) {
     throw Error(
@@ -65,6 +67,9 @@ class SequenceBody final : public Body<T> {
     // The rows a stack of windows needs, from the last one back.
     for (auto layer = convolutions_.rbegin(); layer != convolutions_.rend(); ++layer) {
       shortest_ = (shortest_ - 1) * layer->stride() + layer->kernel();
+      if (shortest_ > kLongestSeries)
+        throw Error(ErrorKind::bad_config, "network: its convolutions need more than {} rows",
+                    kLongestSeries);
     }
   }
 

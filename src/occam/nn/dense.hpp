@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "occam/data/matrix.hpp"
 #include "occam/nn/kernels.hpp"
-#include "occam/nn/matrix.hpp"
 #include "occam/nn/parameters.hpp"
 #include "occam/nn/workspace.hpp"
 

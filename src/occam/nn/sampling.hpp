@@ -3,7 +3,7 @@
 #pragma once
 
 #include "occam/core/rng.hpp"
-#include "occam/nn/matrix.hpp"
+#include "occam/data/matrix.hpp"
 
 namespace occam {
 

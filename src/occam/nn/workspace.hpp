@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "occam/nn/matrix.hpp"
+#include "occam/data/matrix.hpp"
 
 namespace occam {
 

@@ -55,6 +55,19 @@ std::string some_rows(std::int64_t shown, std::int64_t all, const char* where) {
   return shown < all ? fmt::format("The first {} of {}; {}", shown, data_sets(all), where) : "";
 }
 
+// What is missing is an empty text on a page.
+Cell cell_of(const AnswerCell& cell) {
+  return std::visit(
+      [](const auto& value) -> Cell {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return std::string();
+        } else {
+          return value;
+        }
+      },
+      cell);
+}
+
 }  // namespace
 
 std::string bayes_factor_words(double log_bayes_factor) {
@@ -105,8 +118,8 @@ void ComparisonReport::add(const ModelPosterior& answers, const AnswerExtras& ex
     ++count_;
     ++best_[best];
     const auto at = static_cast<std::size_t>(b);
-    decided_ += extras.verdicts[at].word == "decided" ? 1 : 0;
-    out_of_scope_ += extras.verdicts[at].word == "out-of-scope" ? 1 : 0;
+    decided_ += extras.verdicts[at].verdict == VerdictKind::decided ? 1 : 0;
+    out_of_scope_ += extras.verdicts[at].verdict == VerdictKind::out_of_scope ? 1 : 0;
     if (!extras.scope.empty()) scope_p_.push_back(extras.scope[at].p);
     flagged_ += answers.flag(b).empty() ? 0 : 1;
     sum_u_ += kept_.uncertainty(row);
@@ -116,8 +129,9 @@ void ComparisonReport::add(const ModelPosterior& answers, const AnswerExtras& ex
       kept_.remove_last();
       continue;
     }
-    verdicts_.push_back(extras.verdicts[at]);
-    if (!extras.scope.empty()) scope_.push_back(extras.scope[at]);
+    extras_.verdicts.push_back(extras.verdicts[at]);
+    if (!extras.scope.empty()) extras_.scope.push_back(extras.scope[at]);
+    if (!extras.notes.empty()) extras_.notes.push_back(extras.notes[at]);
   }
 }
 
@@ -164,13 +178,18 @@ Table ComparisonReport::answers_table() const {
   };
   const auto p_of = [&](std::int64_t b, std::int64_t j) { return of(b).p[static_cast<std::size_t>(j)]; };
 
+  // As in files of answers.
+  const auto shared = [&](const char* name, bool share = false) -> TableColumn {
+    const AnswerColumn& column = answer_column(name);
+    return {name, {column.heading, column.meaning, share}, [this, &column](std::int64_t b) {
+              return cell_of(column.cell(AnswerRow(kept_, extras_, b), 0));
+            }};
+  };
   std::vector<TableColumn> columns = {
       {"dataset", {"Data set", "", false}, [&](std::int64_t b) { return ids[static_cast<std::size_t>(b)]; }},
-      {"n", {"n", "observations", false}, [&](std::int64_t b) { return kept_.n(b); }},
-      {"verdict",
-       {"Verdict", "decided, ambiguous or out-of-scope", false},
-       [&](std::int64_t b) { return verdicts_[static_cast<std::size_t>(b)].word; }},
-      {"best", {"Best", "the most probable model", false}, [&](std::int64_t b) { return name_at(b, 0); }}};
+      shared("n"),
+      shared("verdict"),
+      shared("best")};
   if (kept_.J() <= kColours) {
     for (std::int64_t j = 0; j < kept_.J(); ++j) {
       const std::string& name = names[static_cast<std::size_t>(j)];
@@ -199,11 +218,7 @@ Table ComparisonReport::answers_table() const {
                         true},
                        [&](std::int64_t b) { return kept_.spread(b, of(b).order[0]); }});
   }
-  if (!scope_.empty()) {
-    columns.push_back({"scope_p",
-                       {"Scope p", "how often simulated data look at least this foreign", true},
-                       [&](std::int64_t b) { return scope_[static_cast<std::size_t>(b)].p; }});
-  }
+  if (!extras_.scope.empty()) columns.push_back(shared("scope_p", true));
   columns.push_back({"log_bf",
                      {"ln BF", "natural log Bayes factor of the best model against the runner-up", false},
                      [&](std::int64_t b) { return of(b).log_bf; }});
@@ -217,12 +232,9 @@ Table ComparisonReport::answers_table() const {
          {"u", u_is_identified() ? "a function of p; see below" : "not identified; see below", false},
          [&](std::int64_t b) { return kept_.uncertainty(b); }});
   }
-  columns.push_back({"flag", {"Flag", "why the answer should not be trusted", false}, [&](std::int64_t b) {
-                       return kept_.flag(b);
-                     }});
-  columns.push_back({"explanation", {"In words", "", false}, [&](std::int64_t b) {
-                       return verdicts_[static_cast<std::size_t>(b)].explanation;
-                     }});
+  columns.push_back(shared("flag"));
+  columns.push_back(shared("note"));
+  columns.push_back(shared("explanation"));
   fill(table, columns, kept_.size());
   return table;
 }
@@ -564,10 +576,10 @@ Report ComparisonReport::report(std::vector<std::pair<std::string, std::string>>
   add("model prior",
       prior + (kept_.model_prior() == file_.model_prior ? " (as trained)" : " (changed after training)"));
   const json& record = file_.record;
-  add("training",
-      fmt::format("{} steps, seed {}, validation loss {:.4f} nats, observations {} to {}, by {}",
-                  record.value("steps", 0), record.value("seed", 0), record.value("validation_loss", NAN),
-                  file_.smallest_n, file_.largest_n, record.value("program", "an unknown program")));
+  add("training", fmt::format("{} steps, seed {}, validation loss {:.4f} nats, observations {} to {}, by {}",
+                              record.value("steps", std::int64_t{0}), record.value("seed", std::uint64_t{0}),
+                              record.value("validation_loss", NAN), file_.smallest_n, file_.largest_n,
+                              record.value("program", "an unknown program")));
   const json options = record.value("options", json::object());
   if (!kept_.has_concentrations()) {
     add("head", file_.config.options.head);

@@ -52,9 +52,8 @@ class ComparisonReport {
 
   const NetworkFile& file_;
   ModelPosterior kept_;
-  std::vector<ScopeAnswer> scope_;        // of the rows kept, where the network has a scope reference
-  std::vector<DataSetVerdict> verdicts_;  // of the rows kept
-  std::vector<double> scope_p_;           // of all
+  AnswerExtras extras_;          // of the rows kept: scope, verdicts, notes
+  std::vector<double> scope_p_;  // of all
   std::int64_t count_ = 0;
   std::int64_t decided_ = 0;
   std::int64_t out_of_scope_ = 0;

@@ -24,7 +24,9 @@ using nlohmann::json;
 
 // As html text or the value of an attribute in double quotes; broken UTF-8 becomes U+FFFD.
 std::string escaped(const std::string& text) {
-  if (!is_utf8(text)) return escaped(json::parse(json_text(text, JsonStyle::compact)).get<std::string>());
+  if (!is_utf8(text))
+    return escaped(
+        parse_json(json_text(text, JsonStyle::compact), "text", ErrorKind::internal).get<std::string>());
   std::string result;
   for (const char c : text) {
     switch (c) {

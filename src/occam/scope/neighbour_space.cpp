@@ -15,6 +15,7 @@ constexpr double kSmallestDistance = 1e-4;
 // Score of a data set that differs where all simulations agree.
 constexpr double kCertainlyForeign = 1e6;
 constexpr float kLargestInteger = 32767;
+constexpr float kFarthest = 1e15f;  // points of a sound reference are nearer by far, and squares stay finite
 
 // The k smallest values seen, with the points they belong to.
 class Nearest {
@@ -188,22 +189,23 @@ void NeighbourSpace::add_to(Safetensors& contents, const std::string& prefix) co
 }
 
 NeighbourSpace NeighbourSpace::from(const Safetensors& contents, const std::string& prefix,
-                                    std::vector<std::int32_t> model, std::int64_t models, Options options) {
+                                    std::int64_t features, std::vector<std::int32_t> model,
+                                    std::int64_t models, Options options) {
   NeighbourSpace space;
   space.options_ = options;
-  space.whitening_ = Whitening::from(contents, prefix);
+  space.whitening_ = Whitening::from(contents, prefix, features);
   space.J_ = models;
   space.model_ = std::move(model);
-  space.points_ = contents.at(prefix + "points").as_float();
-  space.density_ = contents.at(prefix + "density").as_float();
-  const std::vector<float> unit = contents.at(prefix + "unit").as_float();
-  const std::size_t R = space.model_.size();
-  if (unit.size() != 1 || !(unit[0] > 0) || space.density_.size() != R ||
-      space.points_.size() != R * static_cast<std::size_t>(space.whitening_.components())) {
-    throw Error(ErrorKind::bad_config, "its scope reference is not usable ('{}')", prefix);
+  const std::int64_t R = space.size();
+  space.points_ = finite_tensor(contents, prefix + "points", {space.whitening_.components(), R});
+  space.density_ = finite_tensor(contents, prefix + "density", {R});
+  space.unit_ = finite_tensor(contents, prefix + "unit", {1})[0];
+  bool sound = space.unit_ > 0;
+  for (float& x : space.points_) {
+    x *= space.unit_;
+    sound &= std::fabs(x) <= kFarthest;
   }
-  space.unit_ = unit[0];
-  for (float& x : space.points_) x *= space.unit_;
+  if (!sound) throw Error(ErrorKind::bad_config, "its scope reference is not usable ('{}')", prefix);
   space.prepare_distances();
   return space;
 }

@@ -49,8 +49,9 @@ class NeighbourSpace {
   std::vector<Score> scores(std::span<const float> features, bool by_model) const;
 
   void add_to(Safetensors& contents, const std::string& prefix) const;
-  // Error(bad_config) where the tensors do not fit each other.
-  static NeighbourSpace from(const Safetensors& contents, const std::string& prefix,
+  // For `features` features; `model` holds numbers below `models`. Error(bad_config) where the tensors do not
+  // fit, or hold what is not finite.
+  static NeighbourSpace from(const Safetensors& contents, const std::string& prefix, std::int64_t features,
                              std::vector<std::int32_t> model, std::int64_t models, Options options);
 
  private:

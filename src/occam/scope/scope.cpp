@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -14,19 +15,11 @@ namespace {
 constexpr std::int64_t kChunk = 500;         // data sets simulated at a time
 constexpr std::int64_t kSketchSample = 500;  // data sets that decide what the sketch looks at
 
-Ragged<const float> view(const Batch& batch) {
-  return {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-          batch.offsets().data(),
-          batch.size()};
-}
-
 // The problem with other sizes, drawn for every data set.
 Problem with_sizes(const Problem& problem, const SizeDistribution& sizes) {
-  ProblemSpec spec;
-  spec.name = problem.name();
-  spec.models.assign(problem.models().begin(), problem.models().end());
-  spec.model_prior.assign(problem.model_prior().begin(), problem.model_prior().end());
+  ProblemSpec spec = problem.spec();
   spec.size = sizes;
+  spec.one_n_per_batch = false;
   return Problem(std::move(spec));
 }
 
@@ -36,9 +29,9 @@ class Simulations {
  public:
   Simulations(const Problem& problem, std::uint64_t seed)
       : own_(with_sizes(problem, problem.size()), seed, Purpose::scope), even_(own_) {
-    const std::int64_t low = problem.size().low();
-    const std::int64_t high = problem.size().high();
-    if (low == high) return;
+    const auto [low, high] = problem.sizes();
+    const bool own_sizes = problem.design() != nullptr && !problem.design()->needs_n();
+    if (low == high || own_sizes) return;
     const SizeDistribution sizes =
         SizeDistribution::log_uniform(std::max<std::int64_t>(1, low * 4 / 5), high * 5 / 4);
     even_ = Simulator(with_sizes(problem, sizes), seed, Purpose::scope);
@@ -94,7 +87,7 @@ std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& compara
     if (progress.stop_requested())
       throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
     supply(first + done, std::min(kChunk, count - done), batch);
-    auto chunk = points_of(sketch, comparator, view(batch), comparator.outputs(view(batch)));
+    auto chunk = points_of(sketch, comparator, batch.view(), comparator.outputs(batch.view()));
     for (std::size_t b = 0; b < chunk.size(); ++b) chunk[b].model = batch.models()[b];
     std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
     progress.update(first + std::min(done + kChunk, count), 0, "scope");
@@ -113,7 +106,7 @@ ScopeReference build(const Supply& supply, Comparator& comparator, std::int64_t 
   }
   Batch sample;
   supply(0, std::min(kSketchSample, reference), sample);
-  const Sketch sketch = Sketch::learn(view(sample), comparator.file().columns, ordered, time);
+  const Sketch sketch = Sketch::learn(sample.view(), comparator.file().columns, ordered, time);
   ScopeReference scope(sketch, comparator.file().config.models,
                        collect_points(supply, comparator, sketch, 0, reference, progress));
   comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
@@ -172,9 +165,14 @@ std::optional<ScopeReference> scope_of(const NetworkFile& file) {
   Safetensors contents;
   contents.tensors = file.scope_tensors;
   try {
-    return ScopeReference::from(contents, file.scope);
+    return ScopeReference::from(
+        contents, file.scope,
+        {file.columns, file.ordered, file.config.models, Network<float>(file.config).summary_width()});
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::bad_config, "the scope reference of the network is not usable ({})", error.what());
+    throw Error(ErrorKind::bad_config, "{}: its scope reference is not usable ({})", file.path,
+                shown(error.what(), 200));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_config, "{}: {}", file.path, error.what());
   }
 }
 

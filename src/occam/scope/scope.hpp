@@ -29,7 +29,8 @@ ScopeReference build_scope(Comparator& comparator, const Batch& all, std::span<c
                            std::span<const std::int64_t> calibration, bool ordered, bool time,
                            ProgressSink& progress);
 
-// Into a network file, and from it; nothing where it has none. Error(bad_config) where it is damaged.
+// Into a network file, and from it; nothing where it has none. Error(bad_config) where it is damaged or does
+// not belong to the network.
 void put_scope(const ScopeReference& scope, NetworkFile& file);
 std::optional<ScopeReference> scope_of(const NetworkFile& file);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -300,42 +302,80 @@ void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) 
                                 NdArray::of<std::int16_t>({reference_size()}, std::span(model)));
 }
 
-ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann::json& description) {
-  ScopeReference s;
-  s.sketch_ = Sketch::from_json(description.at("sketch"));
-  s.J_ = description.at("models").get<std::int64_t>();
-  const auto scale = [](const nlohmann::json& json) {
-    return Scale{json.at("log_rows").get<std::vector<float>>(), json.at("mean").get<std::vector<float>>(),
-                 json.at("spread").get<std::vector<float>>()};
-  };
-  s.summary_scale_ = scale(description.at("summary_scale"));
-  s.raw_scale_ = scale(description.at("sketch_scale"));
-  for (const std::int64_t model : contents.at("scope.model").as_int64())
-    s.model_.push_back(static_cast<std::int32_t>(model));
-  const auto take = [&](const char* name) { return contents.at(std::string("scope.") + name).as_float(); };
-  s.band_rows_ = take("band_rows");
-  s.ranges_ = take("ranges");
-  const std::vector<float> table = take("calibration");
-  for (std::size_t i = 0; i + 5 <= table.size(); i += 5) {
-    s.calibration_.push_back({table[i], table[i + 1], table[i + 2], static_cast<std::int32_t>(table[i + 3]),
-                              static_cast<std::int32_t>(table[i + 4])});
+namespace {
+
+[[noreturn]] void refuse_scope(const char* what) {
+  throw Error(ErrorKind::bad_config, "its scope reference is not usable: {}", what);
+}
+
+bool rises(const std::vector<float>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+}
+
+// The number of rows of a tensor.
+std::int64_t length_of(const Safetensors& contents, const std::string& name) {
+  const Shape& shape = contents.at(name).shape;
+  if (shape.empty() || shape[0] < 1 || shape[0] > std::numeric_limits<std::int32_t>::max())
+    throw Error(ErrorKind::bad_config, "tensor '{}' has no usable shape", name);
+  return shape[0];
+}
+
+// A number in a tensor of floats that stands for a model.
+std::int32_t model_number(float value, std::int64_t models) {
+  if (!(value >= 0 && value < static_cast<float>(models)) || std::trunc(value) != value)
+    refuse_scope("a model that the network does not have");
+  return static_cast<std::int32_t>(value);
+}
+
+}  // namespace
+
+ScopeReference::Scale ScopeReference::Scale::from(const nlohmann::json& json) {
+  Scale scale{finite_floats(json.at("log_rows")), finite_floats(json.at("mean")),
+              finite_floats(json.at("spread"))};
+  const bool sound = !scale.log_rows.empty() && scale.mean.size() == scale.log_rows.size() &&
+                     scale.spread.size() == scale.log_rows.size() && rises(scale.log_rows) &&
+                     std::all_of(scale.spread.begin(), scale.spread.end(), [](float s) { return s > 0; });
+  if (!sound) refuse_scope("the scale of its scores");
+  return scale;
+}
+
+void ScopeReference::read_calibration(const Safetensors& contents) {
+  const std::string name = "scope.calibration";
+  const std::vector<float> table = finite_tensor(contents, name, {length_of(contents, name), 5});
+  for (std::size_t i = 0; i < table.size(); i += 5) {
+    if (!(table[i] >= 1)) refuse_scope("a data set without rows");
+    calibration_.push_back({table[i], table[i + 1], table[i + 2], model_number(table[i + 3], J_),
+                            model_number(table[i + 4], J_)});
   }
-  const auto in_range = [&](std::int32_t model) { return model >= 0 && model < s.J_; };
-  const auto sound_scale = [](const Scale& x) {
-    return !x.log_rows.empty() && x.mean.size() == x.log_rows.size() && x.spread.size() == x.log_rows.size();
-  };
-  const bool sound =
-      sound_scale(s.summary_scale_) && sound_scale(s.raw_scale_) && !s.model_.empty() &&
-      std::all_of(s.model_.begin(), s.model_.end(), in_range) && !s.band_rows_.empty() &&
-      s.ranges_.size() == 2 * s.band_rows_.size() * static_cast<std::size_t>(s.sketch_.size()) &&
-      !s.calibration_.empty() && table.size() % 5 == 0 &&
-      std::all_of(s.calibration_.begin(), s.calibration_.end(),
-                  [&](const Calibration& c) { return in_range(c.best) && in_range(c.model); });
-  if (!sound) throw Error(ErrorKind::bad_config, "its scope reference is not usable");
-  s.summary_ = NeighbourSpace::from(contents, "scope.summary.", s.model_, s.J_, kSummary);
-  s.raw_ = NeighbourSpace::from(contents, "scope.sketch.", s.model_, s.J_, kSketch);
-  if (s.raw_.features() != s.sketch_.size())
-    throw Error(ErrorKind::bad_config, "its scope reference is not usable");
+}
+
+void ScopeReference::read_ranges(const Safetensors& contents) {
+  const std::int64_t bands = length_of(contents, "scope.band_rows");
+  band_rows_ = finite_tensor(contents, "scope.band_rows", {bands});
+  ranges_ = finite_tensor(contents, "scope.ranges", {bands, sketch_.size(), 2});
+  bool sound = rises(band_rows_);
+  for (std::size_t i = 0; i < ranges_.size(); i += 2) sound &= ranges_[i] <= ranges_[i + 1];
+  if (!sound) refuse_scope("its ranges are out of order");
+}
+
+ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann::json& description,
+                                    const ScopeOwner& owner) {
+  ScopeReference s;
+  s.J_ = description.at("models").get<std::int64_t>();
+  if (s.J_ != owner.models) refuse_scope("its number of models is not that of the network");
+  const std::int64_t statistics = length_of(contents, "scope.sketch.centre");
+  s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered,
+                                static_cast<std::size_t>(statistics));
+  s.summary_scale_ = Scale::from(description.at("summary_scale"));
+  s.raw_scale_ = Scale::from(description.at("sketch_scale"));
+  const std::int64_t points = length_of(contents, "scope.model");
+  for (const float model : finite_tensor(contents, "scope.model", {points}))
+    s.model_.push_back(model_number(model, s.J_));
+  s.read_calibration(contents);
+  s.read_ranges(contents);
+  s.summary_ =
+      NeighbourSpace::from(contents, "scope.summary.", owner.summary_width, s.model_, s.J_, kSummary);
+  s.raw_ = NeighbourSpace::from(contents, "scope.sketch.", statistics, s.model_, s.J_, kSketch);
   s.sort_cells();
   return s;
 }

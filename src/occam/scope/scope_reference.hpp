@@ -26,6 +26,14 @@ struct ScopePoint {
   std::int32_t model = 0;  // the true one, where known
 };
 
+// The network that a reference belongs to, as far as the two have to agree.
+struct ScopeOwner {
+  std::vector<std::string> columns;
+  bool ordered = false;
+  std::int64_t models = 0;         // J
+  std::int64_t summary_width = 0;  // of the network's summary
+};
+
 class ScopeReference {
  public:
   static constexpr std::int64_t kMostModels = 16;  // with more, models are not judged one by one
@@ -54,8 +62,10 @@ class ScopeReference {
   std::vector<ScopeAnswer> judge(std::span<const ScopePoint> points) const;
 
   void add_to(Safetensors& contents, nlohmann::json& description) const;
-  // Error(bad_config) or nlohmann::json::exception where something is amiss.
-  static ScopeReference from(const Safetensors& contents, const nlohmann::json& description);
+  // Everything is checked, against each other and against the owner: Error or nlohmann::json::exception where
+  // something is amiss.
+  static ScopeReference from(const Safetensors& contents, const nlohmann::json& description,
+                             const ScopeOwner& owner);
 
  private:
   struct Calibration {
@@ -66,7 +76,10 @@ class ScopeReference {
   struct Scale {
     std::vector<float> log_rows, mean, spread;
     double standardised(double score, double rows) const;
+    static Scale from(const nlohmann::json& json);
   };
+  void read_calibration(const Safetensors& contents);
+  void read_ranges(const Safetensors& contents);
   static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
   double joined(double summary, double sketch, double rows) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;

@@ -11,6 +11,8 @@
 namespace occam {
 namespace {
 
+const ScopeOwner kOwner = {{"x"}, false, 2, 1};
+
 // Data sets of two kinds, n values around 0 or 4; the "summary" is their mean.
 struct World {
   Sketch sketch;
@@ -101,7 +103,7 @@ TEST(ScopeReference, RoundTripsToTheSameAnswersAndRefusesDamage) {
   Safetensors contents;
   nlohmann::json description;
   scope.add_to(contents, description);
-  const ScopeReference again = ScopeReference::from(contents, description);
+  const ScopeReference again = ScopeReference::from(contents, description, kOwner);
   for (std::uint64_t i = 40000; i < 40020; ++i) {
     const ScopeAnswer a = ask(scope, world.point(i)), b = ask(again, world.point(i));
     EXPECT_EQ(a.p, b.p);
@@ -111,10 +113,10 @@ TEST(ScopeReference, RoundTripsToTheSameAnswersAndRefusesDamage) {
   for (std::size_t t = 0; t < contents.tensors.size(); ++t) {
     Safetensors damaged = contents;
     damaged.tensors.erase(damaged.tensors.begin() + static_cast<std::ptrdiff_t>(t));
-    EXPECT_THROW(ScopeReference::from(damaged, description), Error) << contents.tensors[t].first;
+    EXPECT_THROW(ScopeReference::from(damaged, description, kOwner), Error) << contents.tensors[t].first;
   }
   description["models"] = 1;
-  EXPECT_THROW(ScopeReference::from(contents, description), Error);
+  EXPECT_THROW(ScopeReference::from(contents, description, kOwner), Error);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <functional>
+#include <limits>
 #include <numbers>
 #include <set>
 
@@ -148,6 +150,16 @@ void spectrum(const std::vector<double>& centred, float*& out) {
 
 }  // namespace
 
+std::vector<float> finite_floats(const nlohmann::json& json) {
+  std::vector<float> values;
+  for (const double value : json.get<std::vector<double>>()) {
+    if (!(std::fabs(value) <= std::numeric_limits<float>::max()))
+      throw Error(ErrorKind::bad_config, "its scope reference holds {}", value);
+    values.push_back(static_cast<float>(value));
+  }
+  return values;
+}
+
 Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
                      bool time) {
   Sketch sketch;
@@ -168,6 +180,34 @@ Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& c
   }
   sketch.plan();
   return sketch;
+}
+
+// Groups by two columns at a time, with a level of each.
+double Sketch::pair_groups() const {
+  double sum = 0;
+  double squares = 0;
+  for (const auto& levels : levels_) {
+    const auto count = static_cast<double>(levels.size());
+    sum += count;
+    squares += count * count;
+  }
+  return (sum * sum - squares) / 2;
+}
+
+// The number of names that plan() will make.
+double Sketch::planned_size() const {
+  const auto D = static_cast<double>(columns_.size());
+  if (ordered_) return 1 + D * static_cast<double>(kPerOrderedColumn);
+  double groups = 1;
+  double continuous = 0;
+  for (const auto& levels : levels_) {
+    groups += static_cast<double>(levels.size());
+    continuous += levels.empty() ? 1 : 0;
+  }
+  if (groups + pair_groups() <= static_cast<double>(kMostGroups)) groups += pair_groups();
+  const double correlations = std::min(static_cast<double>(kMostPairs), continuous * (continuous - 1) / 2);
+  const double time = time_ ? D * static_cast<double>(kOrderLags.size() + 1) : 0;
+  return groups + groups * continuous * static_cast<double>(kPerGroup) + correlations + time;
 }
 
 void Sketch::plan() {
@@ -199,14 +239,13 @@ void Sketch::plan_exchangeable() {
     if (count(a) == 0) continuous_.push_back(a);
     for (std::int64_t i = 0; i < count(a); ++i) groups_.push_back({a, i});
   }
-  std::vector<Group> pairs;
-  for (std::int64_t a = 0; a < D; ++a) {
-    for (std::int64_t b = a + 1; b < D; ++b) {
+  const bool pairs = static_cast<double>(groups_.size()) + pair_groups() <= static_cast<double>(kMostGroups);
+  for (std::int64_t a = 0; pairs && a < D; ++a) {
+    for (std::int64_t b = a + 1; count(a) > 0 && b < D; ++b) {
       for (std::int64_t i = 0; i < count(a) * count(b); ++i)
-        pairs.push_back({a, i / count(b), b, i % count(b)});
+        groups_.push_back({a, i / count(b), b, i % count(b)});
     }
   }
-  if (groups_.size() + pairs.size() <= kMostGroups) groups_.insert(groups_.end(), pairs.begin(), pairs.end());
   for (const Group& group : groups_) {
     const std::string where = describe(group);
     if (group.a >= 0) names_.push_back("share of observations" + where);
@@ -346,21 +385,30 @@ nlohmann::json Sketch::json() const {
       {"columns", columns_}, {"ordered", ordered_}, {"time", time_}, {"levels", levels_}, {"cross", cross_}};
 }
 
-Sketch Sketch::from_json(const nlohmann::json& json) {
+Sketch Sketch::from_json(const nlohmann::json& json, const std::vector<std::string>& columns, bool ordered,
+                         std::size_t size) {
   Sketch sketch;
   sketch.columns_ = json.at("columns").get<std::vector<std::string>>();
   sketch.ordered_ = json.at("ordered").get<bool>();
   sketch.time_ = json.at("time").get<bool>();
-  sketch.levels_ = json.at("levels").get<std::vector<std::vector<float>>>();
-  sketch.cross_ = json.at("cross").get<std::vector<std::vector<float>>>();
-  const bool sound = sketch.levels_.size() == sketch.columns_.size() &&
-                     sketch.cross_.size() == sketch.columns_.size() &&
+  for (const auto& levels : json.at("levels")) sketch.levels_.push_back(finite_floats(levels));
+  for (const auto& levels : json.at("cross")) sketch.cross_.push_back(finite_floats(levels));
+  const bool sound = !columns.empty() && sketch.columns_ == columns && sketch.ordered_ == ordered &&
+                     !(ordered && sketch.time_) && sketch.levels_.size() == columns.size() &&
+                     sketch.cross_.size() == columns.size() &&
                      std::all_of(sketch.levels_.begin(), sketch.levels_.end(),
-                                 [](const auto& levels) { return levels.size() <= kMostLevels; }) &&
+                                 [&](const auto& levels) {
+                                   return levels.size() <= (ordered ? 0 : kMostLevels) &&
+                                          std::adjacent_find(levels.begin(), levels.end(),
+                                                             std::greater_equal<>()) == levels.end();
+                                 }) &&
                      std::all_of(sketch.cross_.begin(), sketch.cross_.end(),
-                                 [](const auto& levels) { return levels.size() == 3; });
-  if (!sound || sketch.columns_.empty())
-    throw Error(ErrorKind::bad_config, "its sketch of data sets is not usable");
+                                 [](const auto& levels) {
+                                   return levels.size() == 3 && std::is_sorted(levels.begin(), levels.end());
+                                 }) &&
+                     sketch.planned_size() == static_cast<double>(size);
+  if (!sound)
+    throw Error(ErrorKind::bad_config, "the sketch of data sets in its scope reference is not usable");
   sketch.plan();
   return sketch;
 }

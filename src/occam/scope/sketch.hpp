@@ -15,9 +15,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "occam/nn/matrix.hpp"
+#include "occam/data/matrix.hpp"
 
 namespace occam {
+
+// A list of numbers that a float can hold. Throws nlohmann::json::exception or Error(bad_config).
+std::vector<float> finite_floats(const nlohmann::json& json);
 
 class Sketch {
  public:
@@ -35,7 +38,10 @@ class Sketch {
   void of(Matrix<const float> rows, std::span<float> out) const;
 
   nlohmann::json json() const;
-  static Sketch from_json(const nlohmann::json& json);  // throws nlohmann::json::exception or Error
+  // For data with these columns, giving `size` statistics: what is read must agree, and nothing is planned
+  // before that is certain. Throws nlohmann::json::exception or Error(bad_config).
+  static Sketch from_json(const nlohmann::json& json, const std::vector<std::string>& columns, bool ordered,
+                          std::size_t size);
 
  private:
   // Observations where the column `a` has its level `level_a` and the column `b` its level `level_b`; -1:
@@ -44,6 +50,8 @@ class Sketch {
     std::int64_t a = -1, level_a = -1, b = -1, level_b = -1;
   };
   void plan();
+  double planned_size() const;
+  double pair_groups() const;
   void plan_exchangeable();
   void plan_ordered();
   void exchangeable(Matrix<const float> rows, std::span<float> out) const;

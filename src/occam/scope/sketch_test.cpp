@@ -8,6 +8,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/rng.hpp"
+#include "occam/io/test_support.hpp"
 
 namespace occam {
 namespace {
@@ -104,6 +105,10 @@ TEST(Sketch, SeesTimeInSeries) {
   EXPECT_NEAR(named(sketch, plain, "standard deviation of the steps of v"), std::sqrt(2.0), 0.2);
 }
 
+Sketch again(const Sketch& sketch, const std::vector<std::string>& columns, bool ordered) {
+  return Sketch::from_json(sketch.json(), columns, ordered, static_cast<std::size_t>(sketch.size()));
+}
+
 TEST(Sketch, LooksAtTimeInExchangeableDataOnlyWhereAsked) {
   std::vector<float> alternating, half;
   for (int i = 0; i < 100; ++i) {
@@ -118,7 +123,7 @@ TEST(Sketch, LooksAtTimeInExchangeableDataOnlyWhereAsked) {
   EXPECT_NEAR(named(sketch, second, "autocorrelation of x at lag 1"), 9.7, 0.1);
   EXPECT_NEAR(named(sketch, first, "trend of x"), 0, 1);
   EXPECT_GT(named(sketch, second, "trend of x"), 20);
-  EXPECT_EQ(Sketch::from_json(sketch.json()).names(), sketch.names());
+  EXPECT_EQ(again(sketch, {"x"}, false).names(), sketch.names());
   const Sketch without = learned(alternating, 1, {"x"}, false);
   EXPECT_EQ(without.size(), sketch.size() - 4);
 }
@@ -135,12 +140,29 @@ TEST(Sketch, RoundTripsAndRefusesNonsense) {
   Rng rng(1, Purpose::test, 5);
   const std::vector<float> rows = grouped(60, rng);
   const Sketch sketch = learned(rows, 2, {"c", "x"}, false);
-  const Sketch again = Sketch::from_json(sketch.json());
-  EXPECT_EQ(again.names(), sketch.names());
-  EXPECT_EQ(statistics(again, rows, 2), statistics(sketch, rows, 2));
-  auto broken = sketch.json();
-  broken["levels"] = nlohmann::json::array();
-  EXPECT_THROW(Sketch::from_json(broken), Error);
+  const Sketch read = again(sketch, {"c", "x"}, false);
+  EXPECT_EQ(read.names(), sketch.names());
+  EXPECT_EQ(statistics(read, rows, 2), statistics(sketch, rows, 2));
+  const Sketch series = learned(rows, 2, {"c", "x"}, true);
+  EXPECT_EQ(again(series, {"c", "x"}, true).names(), series.names());
+  const auto refused = [&](const char* pointer, const nlohmann::json& value) {
+    auto broken = sketch.json();
+    broken[nlohmann::json::json_pointer(pointer)] = value;
+    return testing::error_of([&] {
+             Sketch::from_json(broken, {"c", "x"}, false, static_cast<std::size_t>(sketch.size()));
+           })
+        .has_value();
+  };
+  EXPECT_TRUE(refused("/levels", nlohmann::json::array()));
+  EXPECT_TRUE(refused("/levels/0", {2, 1}));  // not in order
+  EXPECT_TRUE(refused("/levels/1", {1, 2}));  // another number of statistics than there are
+  EXPECT_TRUE(refused("/cross/1", {1, 2}));
+  EXPECT_TRUE(refused("/cross/1", {1, 2, 1e300}));
+  EXPECT_TRUE(refused("/time", true));
+  // Columns and order are those of the network: otherwise rows are read beyond their end.
+  EXPECT_TRUE(refused("/columns", {"c", "x", "y"}));
+  EXPECT_TRUE(refused("/ordered", true));
+  EXPECT_FALSE(refused("/time", false));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 
 namespace occam {
 namespace {
@@ -25,6 +26,18 @@ double quantile(std::vector<float>& values, double q) {
 }
 
 }  // namespace
+
+std::vector<float> finite_tensor(const Safetensors& contents, const std::string& name, const Shape& shape) {
+  const NdArray& array = contents.at(name);
+  if (array.shape != shape) {
+    throw Error(ErrorKind::bad_config, "tensor '{}' has shape {}, expected {}", name,
+                shown(shape_text(array.shape)), shape_text(shape));
+  }
+  std::vector<float> values = array.as_float();
+  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  if (bad != values.end()) throw Error(ErrorKind::bad_config, "tensor '{}' holds {}", name, *bad);
+  return values;
+}
 
 void symmetric_eigen(std::vector<double>& a, std::int64_t n, std::vector<double>& values,
                      std::vector<double>& v) {
@@ -183,18 +196,17 @@ void Whitening::add_to(Safetensors& contents, const std::string& prefix) const {
   add("rotation", {F, components_}, rotation_);
 }
 
-Whitening Whitening::from(const Safetensors& contents, const std::string& prefix) {
+Whitening Whitening::from(const Safetensors& contents, const std::string& prefix, std::int64_t F) {
   Whitening w;
-  w.centre_ = contents.at(prefix + "centre").as_float();
-  w.scale_ = contents.at(prefix + "scale").as_float();
-  w.mean_ = contents.at(prefix + "mean").as_float();
-  w.rotation_ = contents.at(prefix + "rotation").as_float();
-  const std::size_t F = w.centre_.size();
-  if (F == 0 || w.scale_.size() != F || w.mean_.size() != F || w.rotation_.size() % F != 0 ||
-      w.rotation_.empty()) {
+  w.centre_ = finite_tensor(contents, prefix + "centre", {F});
+  w.scale_ = finite_tensor(contents, prefix + "scale", {F});
+  w.mean_ = finite_tensor(contents, prefix + "mean", {F});
+  const Shape& rotation = contents.at(prefix + "rotation").shape;
+  w.components_ = rotation.size() == 2 ? rotation[1] : 0;
+  w.rotation_ = finite_tensor(contents, prefix + "rotation", {F, w.components_});
+  if (F < 1 || w.components_ < 1 ||
+      std::any_of(w.scale_.begin(), w.scale_.end(), [](float s) { return s < 0; }))
     throw Error(ErrorKind::bad_config, "its scope reference is not usable ('{}')", prefix);
-  }
-  w.components_ = static_cast<std::int64_t>(w.rotation_.size() / F);
   return w;
 }
 

@@ -14,6 +14,10 @@
 
 namespace occam {
 
+// A tensor of finite numbers, at most the size of floats in the file. Error(bad_config) where it is missing
+// or of another shape.
+std::vector<float> finite_tensor(const Safetensors& contents, const std::string& name, const Shape& shape);
+
 class Whitening {
  public:
   Whitening() = default;
@@ -30,7 +34,8 @@ class Whitening {
   float standardised(std::int64_t feature, float value) const;
 
   void add_to(Safetensors& contents, const std::string& prefix) const;
-  static Whitening from(const Safetensors& contents, const std::string& prefix);
+  // For `features` features. Error(bad_config) where the tensors do not fit, or hold what is not finite.
+  static Whitening from(const Safetensors& contents, const std::string& prefix, std::int64_t features);
 
  private:
   std::vector<float> centre_, scale_;   // (F); scale 0: never varied

@@ -84,13 +84,17 @@ TEST(Whitening, RoundTripsAndRefusesDamage) {
   const Whitening w = Whitening::learn(features(500), 4, 3, 0.5);
   Safetensors contents;
   w.add_to(contents, "w.");
-  const Whitening again = Whitening::from(contents, "w.");
+  const Whitening again = Whitening::from(contents, "w.", 4);
   std::vector<float> a(3), b(3);
   w.apply(std::vector<float>{1, 2, 3, 7}, a);
   again.apply(std::vector<float>{1, 2, 3, 7}, b);
   EXPECT_EQ(a, b);
+  EXPECT_THROW(Whitening::from(contents, "w.", 3), Error);
+  Safetensors infinite = contents;
+  reinterpret_cast<float*>(infinite.tensors[3].second.bytes.data())[0] = INFINITY;
+  EXPECT_THROW(Whitening::from(infinite, "w.", 4), Error);
   contents.tensors[1].second = NdArray::of<float>({2}, std::span(a.data(), 2));
-  EXPECT_THROW(Whitening::from(contents, "w."), Error);
+  EXPECT_THROW(Whitening::from(contents, "w.", 4), Error);
 }
 
 }  // namespace

@@ -72,12 +72,8 @@ Problem replaced_problem(const Problem& problem, const DisturbanceRequest& reque
   if (std::none_of(used.begin(), used.end(), [](const Disturbance& one) { return bool(one.replace); })) {
     return problem;
   }
-  ProblemSpec spec;
-  spec.name = problem.name();
-  spec.description = problem.description();
-  spec.model_prior.assign(problem.model_prior().begin(), problem.model_prior().end());
-  spec.size = problem.size();
-  spec.one_n_per_batch = problem.one_n_per_batch();
+  ProblemSpec spec = problem.spec();
+  spec.models.clear();
   try {
     for (std::size_t j = 0; j < used.size(); ++j) {
       const Model& model = problem.models()[j];

@@ -18,19 +18,12 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/core/rng.hpp"
-#include "occam/simulate/batch.hpp"
+#include "occam/data/batch.hpp"
+#include "occam/data/column.hpp"
 #include "occam/simulate/disturbance.hpp"
 #include "occam/simulate/prior.hpp"
 
 namespace occam {
-
-// One column of the data.
-struct Column {
-  std::string name;         // as in a csv header: "rt"
-  std::string description;  // with its unit: "response time [s]"
-
-  bool operator==(const Column&) const = default;
-};
 
 // One parameter of a family: what it means, the values it may take, and its prior where a model names none.
 struct Parameter {
@@ -51,8 +44,11 @@ struct SimulationRequest {
   std::span<const double> theta;  // (P) in the order of parameters()
   std::int64_t n = 0;             // size asked for
   Rng* rng = nullptr;             // the data set's own stream
-  std::span<float> out;           // (max_rows(n), D)
+  std::span<float> out;           // (max_rows(n), D), or (n, D) where the design is given
   std::int64_t rows = 0;          // answer: rows written, 0 when the draw gave no usable data
+  // The design columns of `out` hold the design of n rows: all of them are simulated, and these columns stay
+  // as they are. Otherwise a family with such columns makes a design of its own.
+  bool designed = false;
 };
 
 class Family {
@@ -84,7 +80,10 @@ class Family {
   // Data sets that a task takes together at least, where a call is dear (a worker process).
   virtual std::int64_t group() const { return 1; }
 
-  // Rows that simulate() writes at most for size n.
+  // Whether requests may come with a design.
+  virtual bool takes_design() const { return false; }
+
+  // Rows that simulate() writes at most for size n, without a given design.
   virtual std::int64_t max_rows(std::int64_t n) const { return n; }
 
   // Simulates one data set of size n with parameters theta (P) into out (max_rows(n), D), row-major. Returns

@@ -102,9 +102,27 @@ void check_model_prior(ProblemSpec& spec) {
   }
 }
 
+void check_design(const ProblemSpec& spec) {
+  if (spec.design == nullptr) return;
+  const std::string place = place_of(spec.where);
+  for (const Model& model : spec.models) {
+    if (model.family().takes_design()) continue;
+    throw Error(ErrorKind::bad_config,
+                "{}problem '{}' has a design, but the family '{}' of model '{}' cannot take one",
+                place_of(model.where()), spec.name, model.family().name(), model.name());
+  }
+  if (spec.one_n_per_batch && !spec.design->needs_n()) {
+    throw Error(ErrorKind::bad_config,
+                "{}one_n_per_batch does not go with designs taken from a file, which have sizes of their own",
+                place);
+  }
+}
+
 std::string canonical_text_of(const ProblemSpec& spec) {
-  std::string text = fmt::format("occam problem 1\nn {}{}\n", spec.size.text(),
+  const bool own_sizes = spec.design != nullptr && !spec.design->needs_n();
+  std::string text = fmt::format("occam problem 1\nn {}{}\n", own_sizes ? "of the design" : spec.size.text(),
                                  spec.one_n_per_batch ? " one per batch" : "");
+  if (spec.design != nullptr) text += fmt::format("design {}\n", spec.design->json().dump());
   for (std::size_t j = 0; j < spec.models.size(); ++j) {
     const Model& model = spec.models[j];
     text += fmt::format("model {} probability {} family {} settings {}\n", model.name(),
@@ -127,6 +145,7 @@ Problem::Problem(ProblemSpec spec) {
   check_names(spec);
   check_model_prior(spec);
   check_same_data(spec);
+  check_design(spec);
   auto state = std::make_shared<State>();
   state->spec = std::move(spec);
   ProblemSpec& s = state->spec;
@@ -166,6 +185,19 @@ Problem::Problem(ProblemSpec spec) {
   state_ = std::move(state);
 }
 
+const ProblemSpec& Problem::spec() const {
+  return state_->spec;
+}
+const Design* Problem::design() const {
+  return state_->spec.design.get();
+}
+std::int64_t Problem::max_rows(std::int64_t model, std::int64_t n) const {
+  return design() != nullptr ? n : models()[static_cast<std::size_t>(model)].family().max_rows(n);
+}
+std::pair<std::int64_t, std::int64_t> Problem::sizes() const {
+  const std::pair<std::int64_t, std::int64_t> drawn = {size().low(), size().high()};
+  return design() != nullptr ? design()->sizes(drawn.first, drawn.second) : drawn;
+}
 const std::string& Problem::name() const {
   return state_->spec.name;
 }
@@ -248,6 +280,12 @@ const Prior* Problem::prior(std::int64_t model, std::int64_t slot) const {
   if (slot < 0 || found == of_model.end()) return nullptr;
   return &models()[static_cast<std::size_t>(model)]
               .priors()[static_cast<std::size_t>(found - of_model.begin())];
+}
+
+bool takes_design(const Problem& problem) {
+  return has_design(problem.columns()) &&
+         std::all_of(problem.models().begin(), problem.models().end(),
+                     [](const Model& model) { return model.family().takes_design(); });
 }
 
 bool Problem::has_exact_posterior() const {

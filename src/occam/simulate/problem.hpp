@@ -13,7 +13,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "occam/simulate/batch.hpp"
+#include "occam/data/batch.hpp"
+#include "occam/simulate/design.hpp"
 #include "occam/simulate/model.hpp"
 #include "occam/simulate/size_distribution.hpp"
 
@@ -26,7 +27,8 @@ struct ProblemSpec {
   std::vector<Model> models;
   std::vector<double> model_prior;  // (J) probabilities that sum to one; empty: all equal
   SizeDistribution size = SizeDistribution::fixed(1);
-  bool one_n_per_batch = false;  // one N shared by a whole batch, instead of one per data set
+  bool one_n_per_batch = false;          // one N shared by a whole batch, instead of one per data set
+  std::shared_ptr<const Design> design;  // none: families make their own
   std::shared_ptr<const nlohmann::json> network;  // options carried for their consumers; none: empty tables
   std::shared_ptr<const nlohmann::json> train;
   std::shared_ptr<const nlohmann::json> abc;
@@ -36,8 +38,11 @@ struct ProblemSpec {
 class Problem {
  public:
   // Throws Error(bad_config) on fewer than two models, repeated names, a model prior that does not sum to one
-  // within 1e-9 (it is never normalised silently), or families whose columns or order differ.
+  // within 1e-9 (it is never normalised silently), families whose columns or order differ, or a design that
+  // a family cannot take.
   explicit Problem(ProblemSpec spec);
+  // What it was made from, to make another one like it.
+  const ProblemSpec& spec() const;
 
   const std::string& name() const;
   const std::string& description() const;
@@ -53,6 +58,12 @@ class Problem {
 
   const SizeDistribution& size() const;
   bool one_n_per_batch() const;
+  // Where the values of design columns come from; null where the families make their own or have none.
+  const Design* design() const;
+  // Rows of a data set of model j and size n at most.
+  std::int64_t max_rows(std::int64_t model, std::int64_t n) const;
+  // Smallest and largest n that simulations have.
+  std::pair<std::int64_t, std::int64_t> sizes() const;
   const std::vector<Column>& columns() const;  // (D)
   std::int64_t D() const { return static_cast<std::int64_t>(columns().size()); }
   bool ordered() const;
@@ -89,5 +100,8 @@ class Problem {
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+// Whether data sets can be simulated with any design: there are design columns, and every family takes them.
+bool takes_design(const Problem& problem);
 
 }  // namespace occam

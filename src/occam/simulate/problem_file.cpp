@@ -14,6 +14,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/toml_file.hpp"
 #include "occam/io/toml_library.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/own_family.hpp"
@@ -26,7 +27,7 @@ using nlohmann::json;
 const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
                                                "family",  "parameters",  "settings",  "model",
                                                "columns", "ordered",     "simulator", "simulator_timeout_s",
-                                               "network", "train",       "abc"};
+                                               "network", "train",       "abc",       "design"};
 const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
                                              "simulator_timeout_s"};
 // Names that a simulator gets beside its parameters, and columns of files beside the data.
@@ -46,8 +47,8 @@ bool is_identifier(std::string_view name) {
 
 class ProblemReader {
  public:
-  ProblemReader(const toml::table& root, std::string path, std::string folder)
-      : root_(root), path_(std::move(path)), folder_(std::move(folder)) {}
+  ProblemReader(toml::table root, std::string path, std::string folder)
+      : root_(std::move(root)), path_(std::move(path)), folder_(std::move(folder)) {}
 
   Problem read() {
     check_keys(root_, kProblemKeys, "");
@@ -64,6 +65,7 @@ class ProblemReader {
     spec.train = option_table("train");
     spec.abc = option_table("abc");
     read_models(spec);
+    read_design(spec);
     if (const std::optional<SizeDistribution> given = size(spec)) spec.size = *given;
     return Problem(std::move(spec));
   }
@@ -122,6 +124,14 @@ class ProblemReader {
     return *node.as_table();
   }
 
+  void read_design(ProblemSpec& spec) const {
+    const toml::node* node = root_.get("design");
+    if (node == nullptr) return;
+    const json table = to_json(table_of(*node, "design"));
+    spec.design = at(node->source(), "",
+                     [&] { return make_design(table, spec.models.front().family().columns(), folder_); });
+  }
+
   // Nothing where no model simulates: then sizes are those of the table.
   std::optional<SizeDistribution> size(const ProblemSpec& spec) const {
     const bool simulates = std::any_of(spec.models.begin(), spec.models.end(),
@@ -131,6 +141,12 @@ class ProblemReader {
         fail(*given,
              "n has no meaning here: no model has a family or a simulator, so the sizes are those of the "
              "table");
+      }
+      return std::nullopt;
+    }
+    if (spec.design != nullptr && !spec.design->needs_n()) {
+      if (const toml::node* given = root_.get("n")) {
+        fail(*given, "n: the sizes are those of the designs in the file that [design] names");
       }
       return std::nullopt;
     }
@@ -147,15 +163,15 @@ class ProblemReader {
   void read_layout() {
     if (const toml::node* node = root_.get("columns")) {
       if (const toml::array* names = node->as_array()) {
-        for (const toml::node& name : *names) add_column(name, text_of(name, "columns"), "");
+        for (const toml::node& name : *names) add_column(name, {text_of(name, "columns"), ""});
       } else if (const toml::table* table = node->as_table()) {
         for (const auto& [key, value] : in_file_order(*table)) {
-          add_column(*key, std::string(key->str()), text_of(*value, fmt::format("columns.{}", key->str())));
+          add_column(*key, std::string(key->str()), *value);
         }
       } else {
         fail(*node,
              "columns: expected a list of names, such as [\"choice\", \"rt\"], or a table of name = "
-             "\"description\"");
+             "\"description\" or name = { role = \"design\", description = \"...\" }");
       }
       if (columns_.empty()) fail(*node, "columns: at least one is needed");
     }
@@ -166,8 +182,31 @@ class ProblemReader {
     }
   }
 
+  // What stands behind the name of a column: a description, or a table.
+  void add_column(const toml::key& key, const std::string& name, const toml::node& value) {
+    const toml::table* table = value.as_table();
+    if (table == nullptr) return add_column(key, {name, text_of(value, fmt::format("columns.{}", name))});
+    check_keys(*table, {"role", "description", "unit"}, fmt::format(" of column '{}'", name));
+    Column column{name, ""};
+    if (const toml::node* node = table->get("description"))
+      column.description = text_of(*node, "description");
+    if (const toml::node* node = table->get("unit")) {
+      column.description +=
+          fmt::format("{}[{}]", column.description.empty() ? name + " " : " ", text_of(*node, "unit"));
+    }
+    if (const toml::node* node = table->get("role")) {
+      const std::string role = text_of(*node, "role");
+      if (role != "observed" && role != "design") {
+        fail(*node, fmt::format("role: '{}' is neither observed nor design", role));
+      }
+      column.role = role == "design" ? Role::design : Role::observed;
+    }
+    add_column(key, std::move(column));
+  }
+
   template <class Node>
-  void add_column(const Node& node, const std::string& name, const std::string& description) {
+  void add_column(const Node& node, Column column) {
+    const std::string& name = column.name;
     const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
     if (name.empty() || !plain) fail(node, "columns: a name is empty or holds control characters");
     if (is_one_of(name, kTakenColumns)) {
@@ -176,10 +215,11 @@ class ProblemReader {
                "columns: '{}' is taken: files of simulations have a column of that name beside the data",
                name));
     }
-    for (const Column& column : columns_) {
-      if (column.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
+    for (const Column& known : columns_) {
+      if (known.name == name) fail(node, fmt::format("columns: '{}' is named twice", name));
     }
-    columns_.push_back({name, description.empty() ? name : description});
+    if (column.description.empty()) column.description = name;
+    columns_.push_back(std::move(column));
   }
 
   json to_json(const toml::node& node) const {
@@ -415,9 +455,9 @@ class ProblemReader {
     return shared;
   }
 
-  const toml::table& root_;
+  toml::table root_;
   std::string path_;
-  std::string folder_;  // where simulators of the user's own are; empty: nowhere
+  std::string folder_;  // where simulators of the user's own are; empty: they are named only
   std::vector<Column> columns_;
   bool ordered_ = false;
   WorkerPools pools_;
@@ -492,11 +532,15 @@ std::string layout_lines(const OwnFamily& own) {
   std::string described;
   for (const Column& column : own.model().columns) {
     columns.push_back(column.name);
-    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
-                             toml_string(column.description));
+    const std::string text = toml_string(column.description);
+    described += fmt::format(
+        "{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
+        column.role == Role::design ? fmt::format("{{ role = \"design\", description = {} }}", text) : text);
   }
-  const bool plain = std::all_of(own.model().columns.begin(), own.model().columns.end(),
-                                 [](const Column& column) { return column.description == column.name; });
+  const bool plain =
+      std::all_of(own.model().columns.begin(), own.model().columns.end(), [](const Column& column) {
+        return column.description == column.name && column.role == Role::observed;
+      });
   std::string text = plain ? fmt::format("columns = {}\n", toml_value(columns))
                            : fmt::format("columns = {{ {} }}\n", described);
   if (own.model().ordered) text += "ordered = true\n";
@@ -516,7 +560,9 @@ std::string explanation(const Problem& problem) {
   std::string text;
   const OwnFamily* own = own_family_of(problem);
   for (const Column& column : problem.columns()) {
-    if (own == nullptr) text += fmt::format("# Column {}: {}.\n", column.name, column.description);
+    if (own != nullptr) continue;
+    text += fmt::format("# Column {}: {}{}.\n", column.name, column.description,
+                        column.role == Role::design ? " (design)" : "");
   }
   std::vector<std::string> seen;
   for (const Model& model : problem.models()) {
@@ -534,15 +580,12 @@ std::string explanation(const Problem& problem) {
 
 }  // namespace
 
-Problem read_problem(std::string_view toml_text, const std::string& path, const std::string& folder) {
-  toml::table root;
-  try {
-    root = toml::parse(toml_text, std::string_view(path));
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::bad_config, "{}:{}:{}: {}", path, error.source().begin.line,
-                error.source().begin.column, error.description());
-  }
-  return ProblemReader(root, path, folder).read();
+Problem read_problem(std::string_view toml, const std::string& path) {
+  return ProblemReader(parse_toml(toml, path), path, "").read();
+}
+
+Problem read_problem_to_run(std::string_view toml, const std::string& path, const std::string& folder) {
+  return ProblemReader(parse_toml(toml, path), path, folder).read();
 }
 
 std::string folder_of(const std::string& path) {
@@ -552,7 +595,7 @@ std::string folder_of(const std::string& path) {
 Problem load_problem(std::string_view name_or_path) {
   if (!name_or_path.ends_with(".toml")) return builtin_problem(name_or_path);
   const std::string path(name_or_path);
-  return read_problem(read_file(path), path, folder_of(path));
+  return read_problem_to_run(read_file(path), path, folder_of(path));
 }
 
 std::string problem_toml(const Problem& problem) {
@@ -563,7 +606,7 @@ std::string problem_toml(const Problem& problem) {
   std::string text = fmt::format("name = {}\n", toml_string(problem.name()));
   if (!problem.description().empty())
     text += fmt::format("description = {}\n", toml_string(problem.description()));
-  if (problem.simulates()) {
+  if (problem.simulates() && (problem.design() == nullptr || problem.design()->needs_n())) {
     text += fmt::format("n = {}\n", problem.size().kind() == SizeDistribution::Kind::fixed
                                         ? problem.size().text()
                                         : toml_string(problem.size().text()));
@@ -607,6 +650,7 @@ std::string problem_toml(const Problem& problem) {
                          model.family().settings_json());
     }
   }
+  if (problem.design() != nullptr) text += toml_table("design", problem.design()->json());
   text += toml_table("network", problem.network());
   text += toml_table("train", problem.train());
   text += toml_table("abc", problem.abc());

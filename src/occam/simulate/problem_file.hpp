@@ -22,10 +22,13 @@ namespace occam {
 Problem load_problem(std::string_view name_or_path);
 
 // Reads a problem from the text of a file; `path` is for messages. Every error is Error(bad_config) and opens
-// with path:line:column. Simulators of the user's own are looked for in `folder`, and it is Error(no_input)
-// when one is missing; without a folder the problem is read all the same, but those models cannot be
-// simulated.
-Problem read_problem(std::string_view toml, const std::string& path, const std::string& folder = "");
+// with path:line:column. Safe for text from anywhere, such as that in a network file: simulators of the
+// user's own are named but neither looked for nor run, and simulating such a model is an error.
+Problem read_problem(std::string_view toml, const std::string& path);
+
+// The same with simulators of the user's own, which lie in `folder` and will be run. Only for text from a
+// file that the user named as a problem. Error(no_input) when one is missing.
+Problem read_problem_to_run(std::string_view toml, const std::string& path, const std::string& folder);
 
 // The folder of a file, from the root of the file system.
 std::string folder_of(const std::string& path);

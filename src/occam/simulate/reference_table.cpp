@@ -12,7 +12,9 @@
 #include "occam/core/hash.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/csv.hpp"
+#include "occam/io/json_file.hpp"
 #include "occam/io/npz.hpp"
+#include "occam/io/shown.hpp"
 
 namespace occam {
 namespace {
@@ -25,14 +27,13 @@ namespace {
 void check_meta(const NpzReader& file, const std::string& path, const Problem& problem) {
   if (!file.has("meta")) return;
   const NdArray array = file.read("meta");
-  const auto meta = nlohmann::json::parse(
-      reinterpret_cast<const char*>(array.bytes.data()),
-      reinterpret_cast<const char*>(array.bytes.data()) + array.bytes.size(), nullptr, false);
+  if (!array.is_text()) return;  // another program's, of another kind
+  const nlohmann::json meta = parse_json(array.text(), path + ": meta", ErrorKind::bad_data);
   if (!meta.is_object() || !meta.contains("models")) return;
   if (meta["models"] != nlohmann::json(problem.model_names())) {
-    refuse(path,
-           fmt::format("it holds simulations of the models {}, problem '{}' has {}", meta["models"].dump(),
-                       problem.name(), nlohmann::json(problem.model_names()).dump()));
+    refuse(path, fmt::format("it holds simulations of the models {}, problem '{}' has {}",
+                             shown(json_text(meta["models"], JsonStyle::compact), 300), problem.name(),
+                             json_text(problem.model_names(), JsonStyle::compact)));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "occam/simulate/batch.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {

@@ -178,7 +178,7 @@ std::unique_ptr<Destination> open_destination(const Problem& problem, const Simu
 // Data sets to simulate at a time: as many as fit in about 64 MiB, at least one.
 std::int64_t chunk_size(const Problem& problem, std::int64_t largest_n) {
   std::int64_t rows = 1;
-  for (const Model& model : problem.models()) rows = std::max(rows, model.family().max_rows(largest_n));
+  for (std::int64_t j = 0; j < problem.J(); ++j) rows = std::max(rows, problem.max_rows(j, largest_n));
   return std::clamp<std::int64_t>((std::int64_t{16} << 20) / (rows * problem.D()), 1, 1024);
 }
 
@@ -231,7 +231,7 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
   Simulator simulator(simulated, seed, Purpose::simulate, simulator_options);
 
   const std::unique_ptr<Destination> destination = open_destination(simulated, options, seed, path);
-  const std::int64_t chunk = chunk_size(problem, options.n > 0 ? options.n : problem.size().high());
+  const std::int64_t chunk = chunk_size(problem, options.n > 0 ? options.n : problem.sizes().second);
   std::vector<std::int64_t> failed(static_cast<std::size_t>(problem.J()), 0);
   Batch batch;
   std::vector<double> exact;

@@ -85,6 +85,7 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out
                 first, first + count - 1);
   }
   out_ = &out;
+  first_ = first;
   out.reset(problem_.D(), problem_.P(), problem_.J());
   rngs_.clear();
   theta_offsets_.clear();
@@ -97,7 +98,7 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out
     const std::int64_t j = options_.model.value_or(drawn);
     const std::int64_t n = draw_size(rng, item);
     const Model& model = problem_.models()[static_cast<std::size_t>(j)];
-    out.append(static_cast<std::int32_t>(j), n, model.family().max_rows(n));
+    out.append(static_cast<std::int32_t>(j), n, problem_.max_rows(j, n));
     theta_offsets_.push_back(thetas);
     thetas += static_cast<std::int64_t>(model.parameters().size());
   }
@@ -117,7 +118,17 @@ std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
   } else {
     n = problem_.size().sample(rng);
   }
+  if (problem_.design() != nullptr) {
+    Rng stream = design_stream(item);
+    n = problem_.design()->size(stream, n);
+  }
   return options_.n.value_or(n);
+}
+
+// The purpose goes into the item, as above. A stream of its own, so that a design depends on no model.
+Rng Simulator::design_stream(std::int64_t item) const {
+  return {seed_, Purpose::design,
+          static_cast<std::uint64_t>(purpose_) << 56 | static_cast<std::uint64_t>(item)};
 }
 
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
@@ -165,7 +176,7 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
   const std::int64_t rows = request.rows;
   if (rows < 0 || rows * problem_.D() > static_cast<std::int64_t>(request.out.size())) {
     throw Error(ErrorKind::internal, "family '{}' wrote {} rows for n = {}, at most {} were promised",
-                model.family().name(), rows, request.n, model.family().max_rows(request.n));
+                model.family().name(), rows, request.n, problem_.max_rows(out_->models()[b], request.n));
   }
   if (rows > 0 && all_finite(request.out.first(static_cast<std::size_t>(rows * problem_.D())))) {
     rows_[b] = rows;
@@ -182,6 +193,10 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
 void Simulator::run_task(std::int64_t task) {
   const auto [begin, end] = tasks_[static_cast<std::size_t>(task)];
   const Family& family = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
+  for (std::int64_t i = begin; problem_.design() != nullptr && i < end; ++i) {
+    Rng stream = design_stream(first_ + order_[i]);
+    problem_.design()->fill(stream, out_->sizes()[order_[i]], out_->mutable_data(order_[i]));
+  }
   // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.
   for (std::int64_t left = end; left > begin;) {
     for (std::int64_t i = begin; i < left; ++i) {
@@ -189,8 +204,12 @@ void Simulator::run_task(std::int64_t task) {
       draw_parameters(b);
       const std::size_t P =
           problem_.models()[static_cast<std::size_t>(out_->models()[b])].parameters().size();
-      requests_[i] = {
-          {thetas_.data() + theta_offsets_[b], P}, out_->sizes()[b], &rngs_[b], out_->mutable_data(b), 0};
+      requests_[i] = {{thetas_.data() + theta_offsets_[b], P},
+                      out_->sizes()[b],
+                      &rngs_[b],
+                      out_->mutable_data(b),
+                      0,
+                      problem_.design() != nullptr};
     }
     family.simulate_many({requests_.data() + begin, static_cast<std::size_t>(left - begin)});
     std::int64_t failed = begin;

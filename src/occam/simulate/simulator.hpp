@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "occam/core/rng.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/parallel/thread_pool.hpp"
-#include "occam/simulate/batch.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {
@@ -56,6 +56,7 @@ class Simulator {
     std::int64_t end;
   };
   std::int64_t draw_size(Rng& rng, std::int64_t item) const;
+  Rng design_stream(std::int64_t item) const;
   void cut_into_tasks();
   void draw_parameters(std::int64_t b);
   bool accept(std::int64_t b, const SimulationRequest& request);
@@ -68,6 +69,7 @@ class Simulator {
 
   // The batch in preparation; b runs over its data sets.
   Batch* out_ = nullptr;
+  std::int64_t first_ = 0;                   // item of the first
   std::vector<Rng> rngs_;                    // (B)
   std::vector<std::int64_t> theta_offsets_;  // (B) into thetas_
   std::vector<double> thetas_;               // all parameters of each data set, fixed ones included

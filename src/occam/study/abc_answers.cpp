@@ -63,7 +63,7 @@ class AbcAnswers final : public Experiment {
     ModelPosterior answers = network.comparator->empty_posterior();
     const Clock::time_point start = Clock::now();
     network.comparator->compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())),
-                                data_of(batch), answers);
+                                batch.view(), answers);
     const double network_seconds = seconds_since(start);
     Table table{"",
                 fmt::format("Probability of the true model, {}", model_),

@@ -7,7 +7,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
-#include "occam/simulate/batch.hpp"
+#include "occam/data/batch.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/disturbance.hpp"
 
@@ -96,20 +96,13 @@ Problem with_fixed(const Problem& problem, std::int64_t which, const std::string
     }
     priors.emplace_back(held.name, Prior::fixed(held.strength));
   }
-  ProblemSpec spec;
-  spec.name = problem.name();
-  spec.size = problem.size();
+  ProblemSpec spec = problem.spec();
+  spec.models.clear();
   for (std::int64_t j = 0; j < problem.J(); ++j) {
     const Model& model = problem.models()[static_cast<std::size_t>(j)];
     spec.models.push_back(j == which ? with_priors(model, priors) : model);
   }
   return Problem(std::move(spec));
-}
-
-Ragged<const float> data_of(const Batch& batch) {
-  return {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-          batch.offsets().data(),
-          batch.size()};
 }
 
 }  // namespace occam

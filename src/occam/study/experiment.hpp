@@ -88,7 +88,4 @@ std::string metric_name(const std::string& network, const std::string& quantity,
 // have or a value that is not legal.
 Problem with_fixed(const Problem& problem, std::int64_t model, const std::string& fixed);
 
-// All data sets of a batch, as networks take them.
-Ragged<const float> data_of(const Batch& batch);
-
 }  // namespace occam

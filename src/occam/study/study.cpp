@@ -199,7 +199,8 @@ const StudyNetwork& Study::network(const std::string& wanted) const {
 Problem Study::problem(const StudyNetwork& network) const {
   const auto file = files.find(network.problem);
   if (file == files.end()) return load_problem(network.problem);
-  return read_problem(file->second, name + "/" + file->first, folder);
+  const std::string path = name + "/" + file->first;
+  return folder.empty() ? read_problem(file->second, path) : read_problem_to_run(file->second, path, folder);
 }
 
 std::vector<std::string> study_names() {

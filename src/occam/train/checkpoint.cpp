@@ -1,7 +1,12 @@
 #include "occam/train/checkpoint.hpp"
 
+#include <algorithm>
+
 #include "occam/core/error.hpp"
+#include "occam/core/version.hpp"
+#include "occam/io/json_file.hpp"
 #include "occam/io/safetensors.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/networks/network_file.hpp"
 
 namespace occam {
@@ -10,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "occam-checkpoint";
+constexpr const char* kFormatVersion = "2";  // 1 had no checksum
 
 json number(double x) {
   return std::isfinite(x) ? json(x) : json(nullptr);
@@ -51,8 +57,45 @@ TrainingProgress from_json(const json& j) {
   return p;
 }
 
+std::string metadata(const Safetensors& contents, const std::string& key) {
+  const auto found = contents.metadata.find(key);
+  return found == contents.metadata.end() ? std::string() : found->second;
+}
+
+// What does not belong to the run itself, or nothing. Another version of the program may step otherwise.
+std::string foreign(const Safetensors& contents) {
+  if (metadata(contents, "format") != kFormat) return "this is not a checkpoint";
+  const std::string version = metadata(contents, "format_version");
+  const std::string program = metadata(contents, "program");
+  const std::string ours = std::string("occam ") + kVersion;
+  if (version != kFormatVersion)
+    return fmt::format("its format version is '{}', {} reads version {}", shown(version), ours,
+                       kFormatVersion);
+  if (!seal_holds(contents)) return "it is damaged: its contents do not match their checksum";
+  if (program != ours) return fmt::format("it was made by '{}', this is {}", shown(program), ours);
+  return "";
+}
+
+bool is_history(const json& history) {
+  return history.is_array() && std::all_of(history.begin(), history.end(), [](const json& entry) {
+           return entry.is_array() && entry.size() == 2 && entry[0].is_number_integer() &&
+                  (entry[1].is_number() || entry[1].is_null());
+         });
+}
+
+// Numbers that a run can have come to; the rest of the trainer relies on them.
+bool is_possible(const TrainingProgress& p, std::size_t models) {
+  const auto natural = [](std::int64_t x) { return x >= 0; };
+  return natural(p.step) && natural(p.total) && (p.total == 0 || p.step <= p.total) && natural(p.attempt) &&
+         natural(p.stale) && natural(p.best_step) && p.best_step <= std::max(p.step, p.total) &&
+         natural(p.loss_count) && std::isfinite(p.loss_sum) && std::isfinite(p.seconds) && p.seconds >= 0 &&
+         p.failed.size() == models && std::all_of(p.failed.begin(), p.failed.end(), natural) &&
+         is_history(p.history);
+}
+
 // The first member that differs, or nothing.
 std::string difference(const json& ours, const json& theirs) {
+  if (!theirs.is_object()) return "identity";
   for (const auto& [name, value] : ours.items()) {
     if (!theirs.contains(name) || theirs.at(name) != value) return name;
   }
@@ -65,7 +108,8 @@ void write_checkpoint(const std::string& path, const json& identity, const Train
                       Adam<float>& adam, const ParameterLayout& layout) {
   Safetensors contents;
   contents.metadata = {{"format", kFormat},
-                       {"format_version", "1"},
+                       {"format_version", kFormatVersion},
+                       {"program", std::string("occam ") + kVersion},
                        {"identity", identity.dump()},
                        {"progress", to_json(progress).dump()}};
   add_tensors(contents, layout, progress.weights, "weights/");
@@ -73,36 +117,43 @@ void write_checkpoint(const std::string& path, const json& identity, const Train
   add_tensors(contents, layout, adam.first_moment(), "m/");
   add_tensors(contents, layout, adam.second_moment(), "v/");
   if (!progress.best.empty()) add_tensors(contents, layout, progress.best, "best/");
+  seal(contents);
   write_safetensors(path, contents);
 }
 
 TrainingProgress read_checkpoint(const std::string& path, const json& identity, Adam<float>& adam,
-                                 const ParameterLayout& layout) {
+                                 const ParameterLayout& layout, std::int64_t models) {
   const Safetensors contents = read_safetensors(path);
   const auto refuse = [&](const std::string& why) -> Error {
     return Error(ErrorKind::bad_config, "{}: {}; remove it or train without --resume", path, why);
   };
-  const auto format = contents.metadata.find("format");
-  if (format == contents.metadata.end() || format->second != kFormat)
-    throw refuse("this is not a checkpoint");
-  TrainingProgress progress;
+  if (const std::string why = foreign(contents); !why.empty()) throw refuse(why);
+  const auto told = [&](const char* key) {
+    return parse_json(metadata(contents, key), fmt::format("its '{}'", key), ErrorKind::bad_config);
+  };
   try {
-    const std::string other = difference(identity, json::parse(contents.metadata.at("identity")));
-    if (!other.empty()) throw refuse(fmt::format("it was made with another {}", other));
-    progress = from_json(json::parse(contents.metadata.at("progress")));
+    const std::string other = difference(identity, told("identity"));
+    if (!other.empty()) throw Error(ErrorKind::bad_config, "it was made with another {}", other);
+    TrainingProgress progress = from_json(told("progress"));
+    if (!is_possible(progress, static_cast<std::size_t>(models)))
+      throw Error(ErrorKind::bad_config, "what it says of the progress of training is not possible");
+    const auto take = [&](const char* prefix) { return take_tensors(contents, layout, prefix); };
+    progress.weights = take("weights/");
+    progress.average = take("average/");
+    if (std::isfinite(progress.best_loss)) progress.best = take("best/");
+    std::vector<float> first = take("m/");
+    std::vector<float> second = take("v/");
+    if (std::any_of(second.begin(), second.end(), [](float v) { return v < 0; }))
+      throw Error(ErrorKind::bad_config, "the state of its optimiser is not usable");
+    adam.first_moment() = std::move(first);
+    adam.second_moment() = std::move(second);
+    adam.set_step(progress.step);
+    return progress;
   } catch (const json::exception& error) {
-    throw refuse(fmt::format("its contents are not usable ({})", error.what()));
-  } catch (const std::out_of_range&) {
-    throw refuse("its contents are not usable");
+    throw refuse(fmt::format("its contents are not usable ({})", shown(error.what(), 200)));
+  } catch (const Error& error) {
+    throw refuse(error.what());
   }
-  const auto take = [&](const char* prefix) { return take_tensors(contents, layout, prefix, path); };
-  progress.weights = take("weights/");
-  progress.average = take("average/");
-  adam.first_moment() = take("m/");
-  adam.second_moment() = take("v/");
-  adam.set_step(progress.step);
-  if (std::isfinite(progress.best_loss)) progress.best = take("best/");
-  return progress;
 }
 
 }  // namespace occam

@@ -35,8 +35,9 @@ struct TrainingProgress {
 void write_checkpoint(const std::string& path, const nlohmann::json& identity,
                       const TrainingProgress& progress, Adam<float>& adam, const ParameterLayout& layout);
 
-// Error(bad_config) for a file that is no checkpoint, is damaged, or belongs to another run.
+// `models` is the number J. Error(bad_config) for a file that is no checkpoint, is damaged, was made by
+// another version of the program, or belongs to another run; `adam` is left as it was then.
 TrainingProgress read_checkpoint(const std::string& path, const nlohmann::json& identity, Adam<float>& adam,
-                                 const ParameterLayout& layout);
+                                 const ParameterLayout& layout, std::int64_t models);
 
 }  // namespace occam

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "occam/data/batch.hpp"
 #include "occam/networks/network_file.hpp"
-#include "occam/simulate/batch.hpp"
 
 namespace occam {
 

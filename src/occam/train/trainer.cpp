@@ -37,12 +37,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Ragged<const float> view(const Batch& batch) {
-  return {{batch.data().data(), batch.rows(), batch.columns(), batch.columns()},
-          batch.offsets().data(),
-          batch.size()};
-}
-
 double entropy(std::span<const double> p) {
   double sum = 0;
   for (const double x : p) sum -= x > 0 ? x * std::log(x) : 0;
@@ -204,7 +198,7 @@ void Trainer::build_network(const json& network_options) {
   } else {
     config = network_for(problem_, network_options);
     config.channels = problem_.D();
-    config.standardisation = learn_standardisation(view(s_->sample));
+    config.standardisation = learn_standardisation(s_->sample.view());
   }
   check_head_options();
   config.models = problem_.J();
@@ -305,7 +299,7 @@ void Trainer::step(std::int64_t step) {
   }
   Loss loss(*this, batch, options_.lambda * ramp, options_.parameter_weight * fade, s_->losses);
   const PassNoise noise{member_seed(run_), static_cast<std::uint64_t>(step * options_.batch)};
-  s_->gradient->run(s_->at.weights.data(), view(batch), loss, 1.0 / static_cast<double>(batch.size()), side,
+  s_->gradient->run(s_->at.weights.data(), batch.view(), loss, 1.0 / static_cast<double>(batch.size()), side,
                     &noise);
   if (ahead) {
     s_->source->finish();
@@ -336,7 +330,7 @@ double Trainer::validate() {
   const Batch& data = s_->validation;
   std::vector<double> losses(static_cast<std::size_t>(data.size()));
   const Link link = link_of(options_);
-  s_->gradient->answer(s_->at.average.data(), view(data), kValidationSamples,
+  s_->gradient->answer(s_->at.average.data(), data.view(), kValidationSamples,
                        [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
                          std::vector<double> f(static_cast<std::size_t>(tape.models.columns)), d(f.size()),
                              scratch(3 * f.size());
@@ -481,9 +475,10 @@ std::pair<std::int64_t, std::int64_t> Trainer::trained_sizes() const {
     }
   }
   if (run_.table) return {low, high};
-  for (const Model& model : problem_.models()) {
-    low = std::min(low, model.family().max_rows(problem_.size().low()));
-    high = std::max(high, model.family().max_rows(problem_.size().high()));
+  const auto [smallest, largest] = problem_.sizes();
+  for (std::int64_t j = 0; j < problem_.J(); ++j) {
+    low = std::min(low, problem_.max_rows(j, smallest));
+    high = std::max(high, problem_.max_rows(j, largest));
   }
   return {low, high};
 }
@@ -532,7 +527,7 @@ NetworkFile Trainer::finished() const {
   std::iota(first.begin(), first.end(), 0);
   Batch golden;
   gather(s_->sample, first, problem_.J(), golden);
-  file.golden = make_golden(file, view(golden));
+  file.golden = make_golden(file, golden.view());
   return file;
 }
 
@@ -560,7 +555,7 @@ void Trainer::save_checkpoint() {
 
 void Trainer::load_checkpoint() {
   begin_attempt(0);
-  s_->at = read_checkpoint(run_.checkpoint, identity(), *s_->adam, s_->network->layout());
+  s_->at = read_checkpoint(run_.checkpoint, identity(), *s_->adam, s_->network->layout(), problem_.J());
   s_->resumed_at = s_->at.step;
   s_->seconds_before = s_->at.seconds;
   progress_.say(fmt::format("continuing from step {}", s_->at.step));

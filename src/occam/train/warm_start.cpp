@@ -1,13 +1,13 @@
 #include "occam/train/warm_start.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
 
 namespace occam {
 namespace {
@@ -98,9 +98,7 @@ void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<do
 }
 
 std::string weight_checksum(const std::vector<float>& weights) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const float weight : weights) hash = (hash ^ std::bit_cast<std::uint32_t>(weight)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  return hexadecimal_hash({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float)});
 }
 
 }  // namespace occam

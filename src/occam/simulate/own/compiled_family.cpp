@@ -84,7 +84,6 @@ CompiledFamily::CompiledFamily(OwnModel own, std::string source)
     : OwnFamily(std::move(own)), source_(std::move(source)) {
   for (const Parameter& parameter : model().parameters) names_.push_back(parameter.name);
   for (const std::string& name : names_) name_texts_.push_back(name.c_str());
-  if (model().folder.empty()) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path_of(source_), ignored)) {
     throw Error(ErrorKind::no_input,
@@ -157,7 +156,6 @@ CompiledFamily::Function CompiledFamily::function() const {
   if (failure_) std::rethrow_exception(failure_);
   if (const Function ready = function_.load()) return ready;
   try {
-    require_folder();
     const std::string library = compiled();
     // Never closed: other threads may be inside, and a program simulates until its end.
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

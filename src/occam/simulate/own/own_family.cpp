@@ -10,6 +10,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/hash.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/own/compiled_family.hpp"
 #include "occam/simulate/own/program_family.hpp"
@@ -93,17 +94,8 @@ void OwnFamily::depends_on(const std::string& file) {
   files_.emplace_back(file, hexadecimal_hash(read_file(path_of(file))));
 }
 
-void OwnFamily::require_folder() const {
-  if (!model_.folder.empty()) return;
-  throw Error(
-      ErrorKind::no_input,
-      "{}: the simulator is not at hand, and new data sets are needed; name the problem file it belongs to "
-      "(--problem FILE.toml)",
-      label());
-}
-
 std::string OwnFamily::label() const {
-  return fmt::format("model '{}' (simulator `{}`)", model_.name, simulator_text(model_.simulator));
+  return fmt::format("model '{}' (simulator `{}`)", shown(model_.name), simulator_text(model_.simulator));
 }
 
 std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<const float> values) const {
@@ -120,9 +112,18 @@ std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<cons
       parameters_text(model_.parameters, request.theta));
 }
 
+std::int64_t NamedFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
+  throw Error(
+      ErrorKind::no_input,
+      "{}: new data sets are needed, and a simulator of your own is run only from a problem file that "
+      "you name; look at what it does, then give --problem FILE.toml",
+      label());
+}
+
 std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools) {
   if (model.simulator.is_null()) return std::make_shared<OwnFamily>(std::move(model));
   std::vector<std::string> words = words_of(model.simulator);
+  if (model.folder.empty()) return std::make_shared<NamedFamily>(std::move(model));
   if (words.size() == 1) {
     if (ends_with_any(words[0], {".cpp", ".cc", ".cxx"})) {
       return std::make_shared<CompiledFamily>(std::move(model), words[0]);
@@ -136,9 +137,10 @@ std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& po
 }
 
 std::string simulator_text(const nlohmann::json& simulator) {
-  if (simulator.is_string()) return simulator.get<std::string>();
+  constexpr std::size_t kLongest = 500;
+  if (simulator.is_string()) return shown(simulator.get<std::string>(), kLongest);
   if (!simulator.is_array()) return "none";
-  return fmt::format("{}", fmt::join(simulator.get<std::vector<std::string>>(), " "));
+  return shown(fmt::format("{}", fmt::join(simulator.get<std::vector<std::string>>(), " ")), kLongest);
 }
 
 }  // namespace occam

@@ -26,8 +26,8 @@ struct OwnModel {
   std::vector<Parameter> parameters;
   nlohmann::json simulator;  // as written: text, a list of texts, or null for none
   double timeout_s = 600;    // of one answer of a program
-  // Where the simulator's files are found. Empty: it is not at hand (a network file that came from
-  // elsewhere), and all works but simulating.
+  // Where the simulator's files are found. Empty: it is named only (by a network file, which may come from
+  // anywhere), and all works but simulating.
   std::string folder;
 };
 
@@ -56,8 +56,6 @@ class OwnFamily : public Family {
   // Adds a file of the folder to files(). Error(no_input) when it cannot be read.
   void depends_on(const std::string& file);
   std::string path_of(const std::string& file) const;
-  // Error(no_input) when the simulator is not at hand.
-  void require_folder() const;
   // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data)
   // when only some values are not finite: names the row, the column and the parameters.
   std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
@@ -69,14 +67,25 @@ class OwnFamily : public Family {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-// Errors are without a position: the caller adds it. Error(bad_config) for a simulator that is neither text
-// nor a list of texts, Error(no_input) for a file that is not there. `pools`, one for a problem file, lets
-// models with the same program share its workers.
+// A simulator that is named only: nothing is looked for, opened, compiled or run, whatever the name is. Only
+// families made with a folder hold a program or a compiler.
+class NamedFamily final : public OwnFamily {
+ public:
+  using OwnFamily::OwnFamily;
+
+  // Error(no_input): shows what is named, and says how to run it.
+  std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
+                        std::span<float> out) const override;
+};
+
+// A NamedFamily where the model has no folder. Errors are without a position: the caller adds it.
+// Error(bad_config) for a simulator that is neither text nor a list of texts, Error(no_input) for a file that
+// is not there. `pools`, one for a problem file, lets models with the same program share its workers.
 class WorkerPool;
 using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
 std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools);
 
-// The text of a simulator key, for people: "python3 bandit.py".
+// The text of a simulator key, for people: "python3 bandit.py". On one line, without control characters.
 std::string simulator_text(const nlohmann::json& simulator);
 
 }  // namespace occam

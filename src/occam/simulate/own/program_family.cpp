@@ -43,7 +43,6 @@ std::vector<std::pair<std::string, std::string>> worker_environment() {
 ProgramFamily::ProgramFamily(OwnModel own, std::vector<std::string> command, WorkerPools& pools)
     : OwnFamily(std::move(own)) {
   for (const Parameter& parameter : model().parameters) names_.push_back(parameter.name);
-  if (model().folder.empty()) return;
   for (std::size_t i = 0; i < command.size(); ++i) {
     const std::string& word = command[i];
     if (i == 0 && word.find('/') == std::string::npos) continue;  // searched in the PATH
@@ -76,7 +75,6 @@ std::int64_t ProgramFamily::simulate(std::span<const double> theta, std::int64_t
 }
 
 void ProgramFamily::simulate_many(std::span<SimulationRequest> requests) const {
-  require_folder();
   const std::size_t D = model().columns.size();
   std::int64_t rows = 0;
   std::vector<std::uint64_t> seeds;

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "occam/data/matrix.hpp"
+
 namespace occam {
 
 // One data set: n observations of D columns, row-major. Does not own them.
@@ -33,6 +35,8 @@ class Batch {
   std::span<const double> parameters() const { return parameters_; }  // (B, P), NaN where a model has none
   std::span<const double> parameters(std::int64_t b) const;           // (P)
   std::span<const std::int64_t> failed_draws() const { return failed_; }  // (J) draws without usable data
+  // All data sets as a network takes them; valid until the batch is filled again.
+  Ragged<const float> view() const { return {{data_.data(), rows(), D_, D_}, offsets_.data(), size()}; }
   DataView operator[](std::int64_t b) const {
     return {data_.data() + offsets_[b] * D_, offsets_[b + 1] - offsets_[b], D_};
   }

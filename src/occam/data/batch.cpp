@@ -1,4 +1,4 @@
-#include "occam/simulate/batch.hpp"
+#include "occam/data/batch.hpp"
 
 #include <algorithm>
 #include <cstring>

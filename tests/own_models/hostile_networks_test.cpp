@@ -1,0 +1,90 @@
+// Networks from strangers: whatever the problem in a network file names, no verb starts, compiles or opens
+// it.
+#include <filesystem>
+
+#include "occam/networks/network_file.hpp"
+#include "occam/simulate/problem_file.hpp"
+#include "own_support.hpp"
+
+namespace occam::testing {
+namespace {
+
+class HostileNetworks : public OwnModels {
+ protected:
+  // A network whose models are simulated by `simulator` (as in a problem file), with the fingerprint that the
+  // simulator would have where it lies beside the network.
+  void write_hostile(const std::string& simulator) {
+    NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+    file.problem = "name = \"innocent\"\nn = 10\ncolumns = [\"x\"]\nsimulator = " + simulator + "\n";
+    for (const std::string& model : file.model_names)
+      file.problem += "[model." + model + "]\n" + file.parameter_names.at(0) + " = \"beta(1, 1)\"\n";
+    file.fingerprint = read_problem_to_run(file.problem, "p", shell_.folder().path()).fingerprint();
+    write_network_file(shell_.folder() / "net.occam", file);
+  }
+
+  bool marked() const { return std::filesystem::exists(shell_.folder() / "marker"); }
+
+  // Every verb that reads a network.
+  std::vector<std::string> verbs() const {
+    return {
+        "occam info net.occam",
+        "occam info net.occam --json",
+        "occam compare net.occam d.csv",
+        "occam compare net.occam d.csv --exact",
+        "occam check net.occam --datasets 20 --quiet",
+        "occam check net.occam --datasets 20 --quiet --robustness all",
+        "occam check net.occam --table t.csv --quiet",
+        "occam scope net.occam -o s.occam --quiet",
+        "occam extend net.occam beta-binomial -o e.occam --quiet --iterations 2 --batch 4 --warmup 1 "
+        "--validation-datasets 8 --retention-datasets 8 --scope-reference 0",
+        "occam abc beta-binomial d.csv --quiet --summary network --summary-network net.occam --particles 10 "
+        "--populations 1"};
+  }
+};
+
+TEST_F(HostileNetworks, NoVerbStartsWhatANetworkNames) {
+  shell_.write("d.csv", "x\n1\n1\n0\n");
+  must("occam simulate beta-binomial --datasets 20 --quiet -o t.csv");
+  shell_.write("evil.sh", "#!/bin/sh\ntouch marker\n");
+  must("chmod +x evil.sh");
+  shell_.write("evil.cpp",
+               "#include <cstdlib>\n#include <occam/simulator.h>\n"
+               "[[gnu::constructor]] void begin() { std::system(\"touch marker\"); }\n"
+               "bool simulate(const occam::Parameters&, occam::Random&, occam::Rows&) { return false; }\n");
+  for (const char* simulator : {R"(["sh", "-c", "touch marker"])", R"("./evil.sh")", R"("evil.cpp")"}) {
+    write_hostile(simulator);
+    for (const std::string& verb : verbs()) {
+      const Outcome outcome = shell_(verb);
+      EXPECT_FALSE(marked()) << verb << " ran " << simulator;
+      EXPECT_TRUE(outcome.code == 0 || outcome.code == 64 || outcome.code == 66 || outcome.code == 78)
+          << verb << " " << outcome.code << " " << outcome.err;
+      must("rm -f marker");
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "cache"));  // nothing was compiled
+}
+
+TEST_F(HostileNetworks, TheCommandIsShownAndWhatToDoAboutIt) {
+  write_hostile(R"(["sh", "-c", "echo \u001b[2J; touch marker"])");
+  for (const char* verb : {"occam check net.occam", "occam scope net.occam -o s.occam"}) {
+    fails(verb, 66, {"net.occam", "`sh -c echo ?[2J; touch marker`", "never starts", "--problem FILE.toml"});
+    EXPECT_FALSE(marked());
+  }
+}
+
+// The problem inside is held against the network: what it would simulate has to fit.
+TEST_F(HostileNetworks, TheProblemInsideHasToFitTheNetwork) {
+  NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+  shell_.write("d.csv", "x\n1\n1\n0\n");
+  for (const char* problem : {"one-sample", "decision-making"}) {
+    file.problem = problem_toml(load_problem(problem));
+    write_network_file(shell_.folder() / "net.occam", file);
+    for (const char* verb : {"occam check net.occam --datasets 20", "occam scope net.occam -o s.occam",
+                             "occam compare net.occam d.csv --exact"}) {
+      fails(verb, 78, {"net.occam", "do not belong together"});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace occam::testing
