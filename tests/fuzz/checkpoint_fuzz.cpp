@@ -46,11 +46,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Choices choices(data, size);
   Safetensors contents = original;
   edit(contents, choices);
+  seal(contents);
   const std::string& path = file.holding(safetensors_bytes(contents));
   Adam<float> adam = optimiser();
   TrainingProgress progress;
   const bool sound = accepted({ErrorKind::bad_config}, [&] {
-    progress = read_checkpoint(path, identity(), adam, network().layout());
+    progress = read_checkpoint(path, identity(), adam, network().layout(), 2);
   });
   if (!sound) return 0;
   const auto weights = static_cast<std::size_t>(network().weight_count());

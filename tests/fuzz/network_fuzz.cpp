@@ -1,6 +1,7 @@
 // Network files with structure-aware changes. The first byte chooses a sample and the data asked about, the
 // rest are the changes (edits.hpp); the checksum is put right. A file that is accepted has to answer, judge
 // scope, and tell its problem without running anything.
+#include "../../apps/occam/network_text.hpp"
 #include "edits.hpp"
 #include "occam/check/network_problem.hpp"
 #include "occam/compare/answer_writer.hpp"
@@ -23,7 +24,7 @@ const Safetensors& sample(std::size_t kind) {
   return samples[kind];
 }
 
-std::string written(const char* name, const NetworkFile& file, const AnswerColumns& columns,
+std::string written(const char* name, const NetworkFile& file, const AnswerTable& columns,
                     const ModelPosterior& answers, const AnswerExtras& extras) {
   std::string text;
   const auto writer = make_answer_writer(
@@ -37,6 +38,8 @@ void answer(NetworkFile loaded, std::size_t kind, std::int64_t sets) {
   Comparator comparator(std::move(loaded), pool());
   const NetworkFile& file = comparator.file();
   const std::optional<ScopeReference> scope = scope_of(file);
+  network_text(file);
+  network_json(file).dump(2);
   const std::int64_t D = file.config.channels;
   const SampleData data = sample_data(kind, D, sets);
   const Ragged<const float> view{{data.values.data(), data.offsets.back(), D, D}, data.offsets.data(), sets};
@@ -46,8 +49,9 @@ void answer(NetworkFile loaded, std::size_t kind, std::int64_t sets) {
   comparator.add_answers(data.ids, view, outputs, answers,
                          file.config.parameters > 0 ? &extras.estimates : nullptr);
   if (scope) extras.scope = judge_scope(*scope, comparator, view, outputs);
+  extras.summary = outputs.summary;
   extras.verdicts = verdicts_on(answers, extras, {});
-  const AnswerColumns columns(file, file.config.parameters > 0, 0);
+  const AnswerTable columns({file, file.config.parameters > 0, comparator.summary_width()});
   written("a.csv", file, columns, answers, extras);
   written("a.json", file, columns, answers, extras);
   answer_header(answers, scope.has_value());
@@ -65,12 +69,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t kind = first % kSampleNetworks;
   Safetensors contents = sample(kind);
   edit(contents, choices);
-  contents.metadata["checksum"] = tensor_checksum(contents);
+  seal(contents);
   NetworkFile file;
   if (!accepted({ErrorKind::bad_config}, [&] { file = network_from_safetensors(contents, "n.occam"); }))
     return 0;
+  accepted({ErrorKind::bad_config}, [&] { told_problem(file); });
   accepted({ErrorKind::bad_config, ErrorKind::no_input},
-           [&] { network_problem(file, "/nowhere/n.occam", ""); });
+           [&] { network_problem(file, ""); });
   accepted({ErrorKind::bad_config, ErrorKind::bad_data},
            [&] { answer(std::move(file), kind, 1 + first / 64); });
   return 0;
