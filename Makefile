@@ -44,9 +44,11 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@scripts/setup.sh test
 	@scripts/format.sh check
 	$(call build,release,all)
-	$(call build,asan,unit_tests)
+	$(call build,asan,unit_tests fuzz_burst)
 	@echo "== fast tests under the address and undefined-behaviour sanitizers"
 	@build/asan/tests/unit_tests --gtest_brief=1
+	@echo "== fuzz targets: the corpora and a short burst, under the same sanitizers"
+	@build/asan/tests/fuzz/fuzz_burst tests/fuzz/corpus 2000
 	$(call build,tsan,threaded_tests)
 	@echo "== threaded tests under the thread sanitizer"
 	@$(STEADY) build/tsan/tests/threaded_tests --gtest_brief=1 --gtest_filter='$(THREADED)'
@@ -67,6 +69,12 @@ deb: setup ## Debian packages for any CPU of this kind, in build/package
 .PHONY: matrix
 matrix: ## build and test with other compilers, libraries and processors (hours; installs them; scripts/matrix.sh has the list)
 	@scripts/matrix.sh
+
+.PHONY: fuzz
+fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor (installs clang)
+	@scripts/setup.sh fuzz
+	$(call build,fuzz,fuzz_targets)
+	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
 
 .PHONY: bench
 bench: ## measure speed: build and run the benchmarks

@@ -32,6 +32,12 @@ if(OCCAM_SANITIZE)
     # (files that end in _simd.cpp, see occam_simd_sources) is optimised all the same.
     set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
   endif()
+  if(OCCAM_FUZZ)
+    # Millions of executions: here speed counts. Targets link what they need as archives, so that they run elsewhere.
+    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -gz")
+    target_compile_options(occam_flags INTERFACE -fsanitize=fuzzer-no-link)
+    target_link_options(occam_flags INTERFACE -static-libstdc++ -static-libgcc)
+  endif()
   target_compile_options(occam_flags INTERFACE -fsanitize=${OCCAM_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(occam_flags INTERFACE -fsanitize=${OCCAM_SANITIZE})
   if(OCCAM_SANITIZE MATCHES "undefined")

@@ -54,9 +54,25 @@ int fail(int code, std::string message, const std::string& detail = "") {
   return code;
 }
 
+constexpr const char* kOutOfMemory = "out of memory; try fewer data sets at a time";
+
+// Some destructors of libraries allocate (nlohmann::json's does), and no exception can leave those. The user gets the same
+// message and exit code as elsewhere.
+[[noreturn]] void end_for_want_of_memory() {
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "occam: %s\n", kOutOfMemory);
+    std::_Exit(70);
+  } catch (...) {
+    std::abort();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_terminate(end_for_want_of_memory);
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that grows beyond what the system allows
@@ -73,7 +89,7 @@ int main(int argc, char** argv) {
     }
     return fail(code, error.what(), error.detail());
   } catch (const std::bad_alloc&) {
-    return fail(70, "out of memory; try fewer data sets at a time");
+    return fail(70, kOutOfMemory);
   } catch (const std::exception& error) {
     return fail(70, fmt::format("internal error: {}; please report it", error.what()));
   }

@@ -9,7 +9,7 @@
 namespace occam {
 namespace {
 
-double log_sum(std::span<const double> terms) {
+double log_of_sum(std::span<const double> terms) {
   const double top = *std::max_element(terms.begin(), terms.end());
   double sum = 0;
   for (const double term : terms) sum += std::exp(term - top);
@@ -22,14 +22,14 @@ void mix(std::span<double> members, std::size_t J, double* mixture) {
   double concentration = 0;
   for (std::size_t k = 0; k < K; ++k) {
     const auto row = members.subspan(k * J, J);
-    const double total = log_sum(row);
+    const double total = log_of_sum(row);
     for (double& value : row) value -= total;
     concentration += total / static_cast<double>(K);
   }
   std::vector<double> column(K);
   for (std::size_t j = 0; j < J; ++j) {
     for (std::size_t k = 0; k < K; ++k) column[k] = members[k * J + j];
-    mixture[j] = log_sum(column) - std::log(static_cast<double>(K)) + concentration;
+    mixture[j] = log_of_sum(column) - std::log(static_cast<double>(K)) + concentration;
   }
 }
 

@@ -574,9 +574,10 @@ CsvWriter& CsvWriter::cell(std::string_view text) {
   separate();
   const char special[] = {delimiter_, '"', '\n', '\r'};
   const bool outer_blank = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  // A row of one empty cell would be a blank line.
+  // A row of one empty cell would be a blank line, and the first three bytes of a file may be a byte order
+  // mark.
   const bool quote = text.find_first_of(std::string_view(special, 4)) != std::string_view::npos ||
-                     outer_blank || (text.empty() && columns_ == 1);
+                     outer_blank || (text.empty() && columns_ == 1) || text.starts_with("\xef\xbb\xbf");
   if (!quote) {
     row_ += text;
     return *this;

@@ -4,11 +4,11 @@
 #include <sstream>
 
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/io/toml_library.hpp"
 
 namespace occam {
 namespace {

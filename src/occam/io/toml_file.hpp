@@ -1,5 +1,5 @@
 // TOML files through toml++, with errors as "file:line:column: what". This header only declares toml++'s
-// types: a file that looks into a table includes <toml++/toml.h> itself, so the others do not pay for
+// types: a file that looks into a table includes toml_library.hpp itself, so the others do not pay for
 // compiling it.
 #pragma once
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 #include "occam/io/file.hpp"
 #include "occam/io/test_support.hpp"
+#include "occam/io/toml_library.hpp"
 
 namespace occam {
 namespace {

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
 #include "occam/io/toml_file.hpp"
+#include "occam/io/toml_library.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/own_family.hpp"
 

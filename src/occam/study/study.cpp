@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "occam/core/error.hpp"
 #include "occam/core/fields.hpp"
@@ -13,6 +12,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/toml_file.hpp"
+#include "occam/io/toml_library.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/study/study_files.hpp"
 

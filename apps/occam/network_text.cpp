@@ -1,0 +1,84 @@
+#include "network_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+
+bool has_link(const NetworkFile& file) {
+  return file.config.head_kind().concentrations;
+}
+
+std::string some(const std::vector<std::string>& names) {
+  if (names.size() <= 8) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, ... ({} in all)", fmt::join(names.begin(), names.begin() + 6, ", "), names.size());
+}
+
+// "vae (latents 5, latent_weight 0.1): probabilities without concentrations; alpha and u are not defined".
+std::string head_text(const NetworkConfig& config) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : config.head.items()) options.push_back(name + " " + value.dump());
+  return fmt::format("{}{}: probabilities without concentrations; alpha and u are not defined",
+                     config.options.head,
+                     options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
+}
+
+}  // namespace
+
+nlohmann::json network_json(const NetworkFile& file) {
+  return {{"problem_name", file.problem_name},
+          {"fingerprint", file.fingerprint},
+          {"models", file.model_names},
+          {"model_prior", file.model_prior},
+          {"columns", file.columns},
+          {"ordered", file.ordered},
+          {"n", {file.smallest_n, file.largest_n}},
+          {"parameters", file.parameter_names},
+          {"members", file.members.size()},
+          {"weights", file.members[0].size()},
+          {"network", file.config.json()},
+          {"head", file.config.options.head},
+          {"link", has_link(file) ? json(link_names()[static_cast<std::size_t>(file.link)]) : json()},
+          {"record", file.record},
+          {"problem", file.problem}};
+}
+
+std::string network_text(const NetworkFile& file) {
+  const json& r = file.record;
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<18}{}\n", name, value);
+  };
+  line("problem", fmt::format("{} (fingerprint {})", file.problem_name, file.fingerprint));
+  line("models", some(file.model_names));
+  line("columns", some(file.columns));
+  line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
+                                   file.ordered ? "in order" : "order irrelevant"));
+  const std::size_t members = file.members.size();
+  line("network",
+       fmt::format("{}{}, {} weights{}", members > 1 ? fmt::format("{} times ", members) : "",
+                   file.config.options.architecture, file.members[0].size(),
+                   has_link(file) ? ", link " + link_names()[static_cast<std::size_t>(file.link)] : ""));
+  if (!has_link(file)) line("head", head_text(file.config));
+  if (file.config.parameters > 0) line("estimates", some(file.parameter_names));
+  line("trained",
+       fmt::format("{} steps, {} data sets from {}, seed {}, by {}", r.value("steps", std::int64_t{0}),
+                   r.value("data_sets", std::int64_t{0}), r.value("source", ""),
+                   r.value("seed", std::uint64_t{0}), r.value("program", "")));
+  if (r.contains("extended")) {
+    line("grown from", fmt::format("a network for {}",
+                                   fmt::join(r["extended"]["models"].get<std::vector<std::string>>(), ", ")));
+  }
+  line("validation loss", fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0),
+                                      r.value("best_step", std::int64_t{0})));
+  if (r.contains("seconds")) {
+    line("wall time", fmt::format("{:.1f} s, {:.0f} data sets/s", r.value("seconds", 0.0),
+                                  r.value("data_sets_per_s", 0.0)));
+  }
+  return text;
+}
+
+}  // namespace occam
