@@ -63,7 +63,9 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   options.notes = &progress;
   std::vector<std::string> ids;
   std::optional<ObservedSet> chosen;
-  const auto take = [&](const std::vector<std::string>& names, Ragged<const float> data) {
+  const auto take = [&](const ObservedSets& sets) {
+    const std::vector<std::string>& names = sets.ids;
+    const Ragged<const float> data = sets.data;
     for (std::size_t b = 0; b < names.size(); ++b) {
       ids.push_back(names[b]);
       if (chosen || (!o.dataset.empty() && names[b] != o.dataset)) continue;

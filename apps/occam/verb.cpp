@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t kHelpWidth = 100;
 constexpr std::size_t kPageWidth = 120;  // of the docs
 constexpr const char* kHelpMeaning = "show this text";
-constexpr std::size_t kHelpColumn = 28;  // where explanations of options start
+constexpr const char* kLeftOut = "default";  // stands for a value that was left out
+constexpr std::size_t kHelpColumn = 28;      // where explanations of options start
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -225,6 +226,18 @@ Verb& Verb::writes(std::vector<std::string> fields) {
   return *this;
 }
 
+Verb& Verb::option_with_default(std::string name, std::optional<std::string>& target, std::string value_name,
+                                std::string help) {
+  Field field;
+  field.name = std::move(name);
+  field.help = std::move(help);
+  static std::string nowhere;
+  field.target = &nowhere;
+  add_flag(std::move(field), "", "[" + value_name + "]");
+  flags_.back().optional_value = &target;
+  return *this;
+}
+
 Verb& Verb::computes() {
   options(fields(compute_.emplace()));
   return *this;
@@ -267,6 +280,10 @@ const Verb::Flag* Verb::find(std::string_view field) const {
 void Verb::parse(const Flag& flag, Field field) {
   const std::vector<std::string>& values = flag.option->results();
   if (values.size() > 1) throw Error(ErrorKind::usage, "{} is given more than once", flag.field.flag());
+  if (flag.optional_value != nullptr) {
+    *flag.optional_value = values.front() == kLeftOut ? "" : values.front();
+    return;
+  }
   field.name = flag.field.flag();  // so that messages say --n
   field.parse(values.front());
 }
@@ -435,6 +452,27 @@ std::string Verbs::help() const {
   return text;
 }
 
+// The words of the command line in reverse, as CLI11 takes them, with a value wherever one was left out that
+// may be.
+std::vector<std::string> Verbs::words(int argc, const char* const* argv) const {
+  const auto may_be_left_out = [&](const std::string& word) {
+    return std::any_of(verbs_.begin(), verbs_.end(), [&](const Verb& verb) {
+      return std::any_of(verb.flags_.begin(), verb.flags_.end(), [&](const Verb::Flag& flag) {
+        return flag.optional_value != nullptr && flag.name == word;
+      });
+    });
+  };
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    words.emplace_back(argv[i]);
+    if (!may_be_left_out(words.back())) continue;
+    const char next = i + 1 < argc ? argv[i + 1][0] : '\0';
+    if (next < '0' || next > '9') words.emplace_back(kLeftOut);
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 int Verbs::execute(int argc, const char* const* argv) {
   const auto show = [](const std::string& text) {
     Call::print(text);
@@ -449,7 +487,7 @@ int Verbs::execute(int argc, const char* const* argv) {
     return nullptr;
   };
   try {
-    app_->parse(argc, argv);
+    app_->parse(words(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return show(chosen() == nullptr ? help() : chosen()->help());
   } catch (const CLI::CallForVersion& version) {

@@ -111,6 +111,10 @@ class Verb {
   Verb& output(std::string& target, std::string help);
   // Flags. Values are checked by the fields; a true/false field is a switch, with `--no-x` as its opposite.
   Verb& options(Fields fields);
+  // An option whose value may be left out, because what follows does not begin with a digit: `target` is then
+  // an empty text, and nothing where the option is not given.
+  Verb& option_with_default(std::string name, std::optional<std::string>& target, std::string value_name,
+                            std::string help);
   // Which of the options, by the names of their fields, are paths of files that are read, and that are
   // written. Arguments are read and -o is written in any case. What is written must not be read as well.
   Verb& reads(std::vector<std::string> fields);
@@ -149,6 +153,7 @@ class Verb {
     std::string name;        // "--output", or "--no-x" of a switch that is on
     std::string value_name;  // "FILE"; empty for a switch
     bool is_output = false;
+    std::optional<std::string>* optional_value = nullptr;
   };
 
   void add_flag(Field field, std::string_view short_name, std::string_view value_name);
@@ -193,6 +198,7 @@ class Verbs {
   int execute(int argc, const char* const* argv);
 
  private:
+  std::vector<std::string> words(int argc, const char* const* argv) const;
   std::unique_ptr<CLI::App> app_;
   std::deque<Verb> verbs_;  // a deque: references stay valid
 };

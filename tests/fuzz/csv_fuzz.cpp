@@ -1,5 +1,7 @@
 // csv: the first byte chooses options, the rest is the text. Read whole, in small pieces and as observed
 // data: all must agree, and what was read must survive being written.
+#include <array>
+
 #include "fuzz.hpp"
 #include "occam/compare/observed.hpp"
 #include "occam/io/csv.hpp"
@@ -56,7 +58,9 @@ void read_as_observed(const std::string& path, const std::vector<std::string>& c
   options.chunk_sets = 2;
   options.chunk_rows = 4;
   options.missing = drop ? MissingRows::drop : MissingRows::refuse;
-  read_observed(path, options, [](const std::vector<std::string>& ids, Ragged<const float> data) {
+  read_observed(path, options, [](const ObservedSets& sets) {
+    const std::vector<std::string>& ids = sets.ids;
+    const Ragged<const float> data = sets.data;
     require(static_cast<std::int64_t>(ids.size()) == data.sets && data.sets > 0, "one id for each data set");
     for (std::int64_t b = 0; b < data.sets; ++b) require(data.size(b) > 0, "no data set without rows");
     for (std::int64_t r = 0; r < data.x.rows; ++r)
@@ -71,7 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t choice = choices.byte();
   const std::string text(choices.rest());
   CsvOptions options;
-  options.delimiter = ",;\t\0"[choice & 3];
+  constexpr std::array<const char*, 4> kSeparators = {"comma", "semicolon", "tab", "auto"};
+  options.format.separator = kSeparators[choice & 3];
   options.chunk_bytes = 1u + (choice >> 2 & 7);
   const bool drop = (choice & 0x20) != 0;
   if (drop) options.missing = MissingValues::keep_nan;
@@ -90,7 +95,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const CsvTable table(text, "t.csv", options);
     for (std::size_t c = 0; c < whole.columns.size(); ++c) table.numbers(c);
   });
-  const Rows again = rows_of(CsvTable(written(whole), "t.csv"));
+  CsvOptions ours;
+  ours.format = {"comma", "point"};
+  const Rows again = rows_of(CsvTable(written(whole), "t.csv", ours));
   require(again.columns == whole.columns && again.cells == whole.cells,
           "what is written reads back the same");
 

@@ -53,7 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.columns = {"x", "y"};
   options.missing = bytes.size() % 2 == 0 ? MissingRows::drop : MissingRows::refuse;
   accepted({ErrorKind::bad_data}, [&] {
-    read_observed(file.holding(bytes), options, [](const auto& ids, Ragged<const float> sets) {
+    read_observed(file.holding(bytes), options, [](const ObservedSets& observed) {
+      const auto& ids = observed.ids;
+      const Ragged<const float> sets = observed.data;
       require(static_cast<std::int64_t>(ids.size()) == sets.sets, "one id for each data set");
     });
   });

@@ -30,6 +30,9 @@ std::vector<AnswerColumn> make_columns() {
   return {
       {"dataset", Per::data_set, "Data set", "what tells the data set from others (--by)", "", always,
        [](const Row& r, std::int64_t) { return r.answers.id(r.b); }},
+      {"k", Per::data_set, "k", "observations that had come in by then", "`--sequential`",
+       [](const Shape& s) { return s.sequential; },
+       [](const Row& r, std::int64_t) { return r.answers.n(r.b); }},
       {"n", Per::data_set, "n", "observations in it", "", always,
        [](const Row& r, std::int64_t) { return r.answers.n(r.b); }},
       {"best", Per::data_set, "Best", "the most probable model", "", always,
@@ -50,8 +53,8 @@ std::vector<AnswerColumn> make_columns() {
        [](const Row& r, std::int64_t) { return known(r.answers.uncertainty(r.b)); }},
       {"flag", Per::data_set, "Flag", "why the answer should not be trusted; empty where nothing is wrong",
        "", always, [](const Row& r, std::int64_t) { return r.answers.flag(r.b); }},
-      {"note", Per::data_set, "Note", "what to know about the data: values outside the range trained on", "",
-       always,
+      {"note", Per::data_set, "Note",
+       "what to know about the data: values outside the range trained on, rows left out", "", always,
        [](const Row& r, std::int64_t) {
          return r.extras.notes.empty() ? std::string() : r.extras.notes[at(r.b)];
        }},

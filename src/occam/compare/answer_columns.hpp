@@ -33,6 +33,7 @@ struct AnswerShape {
   const std::vector<std::string>& models;
   const std::vector<std::string>& parameters;
   bool ensemble, spread, concentrations, scope, scope_by_model, estimates;
+  bool sequential = false;  // several rows for a data set, after so many observations
   std::int64_t summary_width;
 };
 

@@ -33,7 +33,7 @@ class CsvAnswers final : public AnswerWriter {
     }
     writer_.end_row();
   }
-  void end() override {}
+  void end(const json&) override {}
 
  private:
   CsvWriter writer_;
@@ -69,7 +69,12 @@ class JsonAnswers final : public AnswerWriter {
     sink_(text + "}");
     first_ = false;
   }
-  void end() override { sink_("\n  ]\n}\n"); }
+  void end(const json& more) override {
+    sink_("\n  ]");
+    for (const auto& [key, value] : more.items())
+      sink_(fmt::format(",\n  {}: {}", json(key).dump(), value.dump()));
+    sink_("\n}\n");
+  }
 
  private:
   ByteSink sink_;

@@ -20,7 +20,8 @@ class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
   virtual void add(const std::vector<AnswerCell>& row) = 0;
-  virtual void end() = 0;
+  // `more`: what json files hold beside the data sets; other files leave it out.
+  virtual void end(const nlohmann::json& more) = 0;
 };
 
 // By the ending of `path`: .csv, .tsv or .json; Error(usage) for others.

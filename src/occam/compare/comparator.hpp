@@ -43,6 +43,7 @@ class Comparator {
     return {file_.model_names, file_.model_prior, file_.config.head_kind().concentrations};
   }
   std::int64_t summary_width() const { return network_->summary_width(); }  // S
+  std::int64_t shortest() const { return network_->shortest(); }            // rows that it can take at least
 
   // Error(bad_data) as Network::check.
   NetworkOutputs outputs(Ragged<const float> data);

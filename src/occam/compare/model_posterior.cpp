@@ -58,6 +58,29 @@ void ModelPosterior::remove_last() {
   members_.resize(members_.size() - static_cast<std::size_t>(K_) * names_.size());
 }
 
+void ModelPosterior::add_mean(const ModelPosterior& other, std::int64_t first, std::int64_t last) {
+  const auto n = static_cast<double>(last - first);
+  std::vector<double> mean(names_.size(), 0.0);
+  double log_sum = 0;
+  for (std::int64_t b = first; b < last; ++b) {
+    double largest = other.log_alpha(b, 0), sum = 0;
+    for (std::int64_t j = 0; j < J(); ++j) largest = std::max(largest, other.log_alpha(b, j));
+    for (std::int64_t j = 0; j < J(); ++j) sum += std::exp(other.log_alpha(b, j) - largest);
+    const double total = largest + std::log(sum);
+    log_sum += total / n;
+    for (std::int64_t j = 0; j < J(); ++j)
+      mean[static_cast<std::size_t>(j)] += std::exp(other.log_alpha(b, j) - total) / n;
+  }
+  for (double& p : mean) p = std::log(p) + log_sum;
+  if (last - first == 1) {
+    for (std::int64_t j = 0; j < J(); ++j) mean[static_cast<std::size_t>(j)] = other.log_alpha(first, j);
+  }
+  const bool single = last - first == 1;
+  add(other.id(first), other.n(first), mean, other.flag(first),
+      single ? other.members(first) : std::span<const double>(),
+      single ? other.sample_spread(first) : std::span<const double>());
+}
+
 ModelPosterior ModelPosterior::with_model_prior(std::vector<double> prior) const {
   if (prior.size() != names_.size()) {
     throw Error(ErrorKind::usage, "the model prior has {} entries for {} models", prior.size(),

@@ -27,6 +27,9 @@ class ModelPosterior {
   void add(std::string id, std::int64_t n, std::span<const double> log_alpha, std::string flag = "",
            std::span<const double> members = {}, std::span<const double> spread = {});
   void remove_last();
+  // Appends the mean over answers first..last-1 of another, which are of one data set in several orders: mean
+  // p, and the geometric mean of the sums of alpha. A single one is taken as it is.
+  void add_mean(const ModelPosterior& other, std::int64_t first, std::int64_t last);
 
   // The same data under another model prior; zero leaves a model out. Error(usage) unless it has J entries,
   // none negative, summing to one within 1e-6, and no weight on a model whose trained prior was zero.

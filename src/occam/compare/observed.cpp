@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,16 +23,19 @@ class Chunk {
   Chunk(const ObservedOptions& options, const ObservedSink& sink)
       : options_(options), sink_(sink), D_(static_cast<std::int64_t>(options.columns.size())) {}
 
-  void begin(std::string id) {
+  void begin(std::string id, std::string group = "") {
     forget_empty();
     if (sets() >= options_.chunk_sets || rows() >= options_.chunk_rows) flush();
     ids_.push_back(std::move(id));
+    groups_.push_back(std::move(group));
+    dropped_.push_back(0);
     offsets_.push_back(offsets_.back());
   }
   // Missing values are NaN here; where they are refused, none gets this far.
   void row(const float* values) {
     if (std::any_of(values, values + D_, [](float x) { return std::isnan(x); })) {
       ++summary_.dropped_rows;
+      ++dropped_.back();
       return;
     }
     data_.insert(data_.end(), values, values + D_);
@@ -43,9 +47,11 @@ class Chunk {
   void flush() {
     forget_empty();
     if (ids_.empty()) return;
-    sink_(ids_, {{data_.data(), rows(), D_, D_}, offsets_.data(), sets()});
+    sink_({ids_, {{data_.data(), rows(), D_, D_}, offsets_.data(), sets()}, groups_, dropped_});
     data_.clear();
     ids_.clear();
+    groups_.clear();
+    dropped_.clear();
     offsets_.assign(1, 0);
   }
   std::int64_t sets() const { return static_cast<std::int64_t>(ids_.size()); }
@@ -58,6 +64,8 @@ class Chunk {
     if (ids_.empty() || offsets_[offsets_.size() - 2] != offsets_.back()) return;
     summary_.lost_sets.push_back(std::move(ids_.back()));
     ids_.pop_back();
+    groups_.pop_back();
+    dropped_.pop_back();
     offsets_.pop_back();
   }
 
@@ -66,7 +74,8 @@ class Chunk {
   std::int64_t D_;
   ObservedSummary summary_;
   std::vector<float> data_;
-  std::vector<std::string> ids_;
+  std::vector<std::string> ids_, groups_;
+  std::vector<std::int64_t> dropped_;
   std::vector<std::int64_t> offsets_ = {0};
 };
 
@@ -87,6 +96,7 @@ class CsvDataSets {
       : reader_(std::move(reader)), default_id_(std::move(default_id)) {
     for (const std::string& column : options.columns) columns_.push_back(reader_.column_index(column));
     for (const std::string& column : options.by) by_.push_back(reader_.column_index(column));
+    if (!options.group.empty()) group_ = reader_.column_index(options.group);
     const bool reserved =
         std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
     if (by_.empty() && !reserved && reader_.has_column("dataset"))
@@ -116,6 +126,17 @@ class CsvDataSets {
     }
     return id;
   }
+  // The group of the row's data set; `known` is what an earlier row said.
+  std::string group(const std::string* known = nullptr) const {
+    if (!group_) return "";
+    const std::string_view text = reader_.text(*group_);
+    if (known != nullptr && text != *known) {
+      throw Error(ErrorKind::bad_data,
+                  "{}:{}: data set '{}' has rows of two groups: '{}' and '{}' in column '{}'", reader_.name(),
+                  reader_.line(), shown(id()), shown(*known), shown(text), shown(reader_.columns()[*group_]));
+    }
+    return std::string(text);
+  }
   void values(std::vector<float>& row) const {
     row.clear();
     for (const std::size_t column : columns_) {
@@ -133,6 +154,7 @@ class CsvDataSets {
   CsvReader reader_;
   std::string default_id_, key_;
   std::vector<std::size_t> columns_, by_;
+  std::optional<std::size_t> group_;
 };
 
 // `notes`: who is told how the file was read; a file that is read twice says it once.
@@ -168,7 +190,7 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
   CsvDataSets rows = open_csv(path, options, options.notes);
   std::unordered_set<std::string> seen;
   std::vector<float> values;
-  std::string present;
+  std::string present, group;
   bool any = false;
   while (rows.next()) {
     if (!any || rows.key() != present) {
@@ -179,9 +201,11 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
             rows.reader().name(), rows.reader().line(), shown(rows.id()));
       }
       present = rows.key();
-      chunk.begin(rows.id());
+      group = rows.group();
+      chunk.begin(rows.id(), group);
       any = true;
     }
+    rows.group(&group);
     rows.values(values);
     chunk.row(values.data());
   }
@@ -192,20 +216,22 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
   CsvDataSets rows = open_csv(path, options, options.notes);
   std::unordered_map<std::string, std::size_t> index;
-  std::vector<std::string> ids;
+  std::vector<std::string> ids, groups;
   std::vector<std::vector<float>> sets;
   std::vector<float> values;
   while (rows.next()) {
     const auto [place, fresh] = index.try_emplace(rows.key(), ids.size());
     if (fresh) {
       ids.push_back(rows.id());
+      groups.push_back(rows.group());
       sets.emplace_back();
     }
+    rows.group(&groups[place->second]);
     rows.values(values);
     sets[place->second].insert(sets[place->second].end(), values.begin(), values.end());
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    chunk.begin(ids[i]);
+    chunk.begin(ids[i], groups[i]);
     chunk.rows(sets[i].data(), static_cast<std::int64_t>(sets[i].size() / options.columns.size()));
   }
 }
@@ -285,6 +311,9 @@ ObservedSummary read_observed(const std::string& path, const ObservedOptions& op
   const bool numpy = path.ends_with(".npy") || path.ends_with(".npz");
   if (numpy && !options.by.empty()) {
     throw Error(ErrorKind::usage, "--by names columns of a csv file; {} has none", path);
+  }
+  if (numpy && !options.group.empty()) {
+    throw Error(ErrorKind::usage, "--group-by names a column of a csv file; {} has none", path);
   }
   if (path.ends_with(".npz")) {
     read_npz(path, D, options.missing, chunk);

@@ -19,6 +19,7 @@ enum class MissingRows { refuse, drop };
 struct ObservedOptions {
   std::vector<std::string> columns;  // the network's, found by name; npy and npz: by position
   std::vector<std::string> by;     // csv: columns that tell data sets apart; empty: `dataset` if there is one
+  std::string group;               // csv: a column that says which group a data set belongs to; may be empty
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
   MissingRows missing = MissingRows::refuse;
@@ -32,13 +33,20 @@ struct ObservedSummary {
   std::vector<std::string> lost_sets;  // ids of data sets of which no row was left
 };
 
-// Takes some data sets: their ids and their observations.
-using ObservedSink = std::function<void(const std::vector<std::string>& ids, Ragged<const float> data)>;
+// Some data sets, as they come; valid during the call.
+struct ObservedSets {
+  const std::vector<std::string>& ids;
+  Ragged<const float> data;
+  const std::vector<std::string>& groups;    // (sets) empty texts where no column says so
+  const std::vector<std::int64_t>& dropped;  // (sets) rows left out because a value was missing
+};
+using ObservedSink = std::function<void(const ObservedSets& sets)>;
 
 // Calls the sink for all data sets of `path` ("-": csv on standard input). Error(no_input) for a missing
 // file; Error(bad_data), with file, line and column where there are any, for missing columns, cells that are
 // not numbers, missing values (unless rows with such are dropped), files without data, arrays of another
-// shape. Data sets are those whose values in all columns `by` agree; their ids are these values, joined by
+// shape; a data set with rows of two groups. Data sets are those whose values in all columns `by` agree;
+// their ids are these values, joined by
 // '/'. Ids are UTF-8: bytes that are not are taken for Windows-1252.
 ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
                               const ObservedSink& sink);

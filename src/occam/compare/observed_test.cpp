@@ -17,7 +17,8 @@ using Sets = std::vector<std::pair<std::string, std::vector<float>>>;
 
 Sets read(const std::string& path, ObservedOptions options) {
   Sets all;
-  read_observed(path, options, [&](const std::vector<std::string>& ids, Ragged<const float> data) {
+  read_observed(path, options, [&](const ObservedSets& sets) {
+    const auto& [ids, data, groups, dropped] = sets;
     for (std::int64_t b = 0; b < data.sets; ++b) {
       const float* first = data.x.row(data.offsets[b]);
       all.emplace_back(ids[static_cast<std::size_t>(b)],
@@ -76,7 +77,7 @@ TEST_F(Observed, RowsWithMissingValuesAreLeftOutOnRequest) {
   ObservedOptions options{{"x", "y"}, {}};
   options.missing = MissingRows::drop;
   const auto summary = [&](const std::string& path) {
-    return read_observed(path, options, [](const auto&, Ragged<const float>) {});
+    return read_observed(path, options, [](const ObservedSets&) {});
   };
   for (const char* order : {"dataset,x,y\ns,1,2\ns,NA,4\ns,5,6\nt,,8\nt,9,\nu,1,1\n",        // together
                             "dataset,x,y\ns,1,2\nt,,8\ns,NA,4\nu,1,1\nt,9,NaN\ns,5,6\n"}) {  // scattered
@@ -118,7 +119,8 @@ TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {
   ObservedOptions options{{"x"}, {}, 10, 20};
   std::int64_t sets = 0;
   std::int64_t rows = 0;
-  read_observed(file("a.csv", text), options, [&](const auto&, Ragged<const float> data) {
+  read_observed(file("a.csv", text), options, [&](const ObservedSets& sets) {
+    const Ragged<const float> data = sets.data;
     EXPECT_LE(data.sets, 10);
     EXPECT_LE(data.x.rows, 22);
     EXPECT_EQ(data.x.row(0)[0], static_cast<float>(rows));
