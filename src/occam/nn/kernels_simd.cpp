@@ -43,6 +43,32 @@ constexpr int rows_for(int vectors) {
 }
 #endif
 
+// Some lanes from the first on, without touching what lies behind them. Before AVX2 Highway's own masked
+// operations read and write the whole vector, and read it as if it were aligned.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, hn::Mask<D> mask, const T* from) {
+  return hn::MaskedLoad(mask, d, from);
+}
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::Mask<D> mask, T* to) {
+  hn::BlendedStore(value, mask, d, to);
+}
+#else
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, hn::Mask<D> mask, const T* from) {
+  HWY_ALIGN T lanes[hn::MaxLanes(D())] = {};
+  std::copy_n(from, hn::CountTrue(d, mask), lanes);
+  return hn::Load(d, lanes);
+}
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::Mask<D> mask, T* to) {
+  HWY_ALIGN T lanes[hn::MaxLanes(D())];
+  hn::Store(value, d, lanes);
+  std::copy_n(lanes, hn::CountTrue(d, mask), to);
+}
+#endif
+
 // ---- elementary functions
 // ----------------------------------------------------------------------------------
 
@@ -188,8 +214,8 @@ HWY_NOINLINE void block(const Product<T>& p, const T* HWY_RESTRICT a, const T* H
       if (partial && v == NV - 1) {
         const auto mask = hn::FirstN(d, static_cast<std::size_t>(columns - v * L));
         auto value = sum[r][v];
-        if (p.accumulate) value = hn::Add(value, hn::MaskedLoad(mask, d, out + v * L));
-        hn::BlendedStore(value, mask, d, out + v * L);
+        if (p.accumulate) value = hn::Add(value, load_first(d, mask, out + v * L));
+        store_first(d, value, mask, out + v * L);
       } else {
         auto value = sum[r][v];
         if (p.accumulate) value = hn::Add(value, hn::LoadU(d, out + v * L));
@@ -347,7 +373,7 @@ void activation_back(Activation activation, const T* y, Index y_stride, T* dy, I
     }
     if (sums == nullptr) continue;
     const auto mask = hn::FirstN(d, static_cast<std::size_t>(std::min(L, columns - c)));
-    hn::BlendedStore(hn::Add(sum, hn::MaskedLoad(mask, d, sums + c)), mask, d, sums + c);
+    store_first(d, hn::Add(sum, load_first(d, mask, sums + c)), mask, sums + c);
   }
 }
 
@@ -396,7 +422,7 @@ void attend_back(T* w, Index w_stride, const T* x, Index x_stride, const T* y, c
 
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_part(D d, const T* from, bool whole, hn::Mask<D> mask) {
-  return whole ? hn::LoadU(d, from) : hn::MaskedLoad(mask, d, from);
+  return whole ? hn::LoadU(d, from) : load_first(d, mask, from);
 }
 
 template <class D, class T>
@@ -404,7 +430,7 @@ HWY_INLINE void store_part(D d, hn::Vec<D> value, T* to, bool whole, hn::Mask<D>
   if (whole) {
     hn::StoreU(value, d, to);
   } else {
-    hn::BlendedStore(value, mask, d, to);
+    store_first(d, value, mask, to);
   }
 }
 
