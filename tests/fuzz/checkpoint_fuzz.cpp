@@ -33,7 +33,7 @@ Safetensors sample() {
   progress.failed = {0, 3};
   progress.weights = progress.average = progress.best = sample_network(0).members[0];
   Adam<float> adam = optimiser();
-  const testing::TemporaryFolder folder;
+  const occam::testing::TemporaryFolder folder;
   write_checkpoint(folder / "c.checkpoint", identity(), progress, adam, network().layout());
   return read_safetensors(folder / "c.checkpoint");
 }

@@ -30,7 +30,7 @@ std::string written(const char* name, const NetworkFile& file, const AnswerTable
   const auto writer = make_answer_writer(
       name, [&](std::string_view bytes) { text += bytes; }, file, columns.names());
   for (std::int64_t b = 0; b < answers.size(); ++b) writer->add(columns.row(answers, extras, b));
-  writer->end();
+  writer->end(nlohmann::json::object());
   return text;
 }
 

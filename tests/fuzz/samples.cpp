@@ -4,8 +4,8 @@
 #include <numeric>
 #include <random>
 
+#include "occam/data/batch.hpp"
 #include "occam/scope/scope.hpp"
-#include "occam/simulate/batch.hpp"
 #include "occam/simulate/problem_file.hpp"
 
 namespace occam::fuzz {

@@ -116,11 +116,13 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
 TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {
   std::string text = "dataset,x\n";
   for (int i = 0; i < 1000; ++i) text += std::to_string(i / 3) + "," + std::to_string(i) + "\n";
-  ObservedOptions options{{"x"}, {}, 10, 20};
+  ObservedOptions options{{"x"}, {}};
+  options.chunk_sets = 10;
+  options.chunk_rows = 20;
   std::int64_t sets = 0;
   std::int64_t rows = 0;
-  read_observed(file("a.csv", text), options, [&](const ObservedSets& sets) {
-    const Ragged<const float> data = sets.data;
+  read_observed(file("a.csv", text), options, [&](const ObservedSets& some) {
+    const Ragged<const float> data = some.data;
     EXPECT_LE(data.sets, 10);
     EXPECT_LE(data.x.rows, 22);
     EXPECT_EQ(data.x.row(0)[0], static_cast<float>(rows));
