@@ -15,7 +15,7 @@ STEADY = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # $(call build,PRESET,TARGETS): configures once; CMake itself notices later changes.
 define build
-	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev
+	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev $(if $(OCCAM_HEADERS),-DOCCAM_HEADERS=$(OCCAM_HEADERS))
 	@cmake --build build/$(1) -j $(JOBS) --target $(2)
 endef
 
@@ -60,6 +60,21 @@ fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor 
 	@scripts/setup.sh fuzz
 	$(call build,fuzz,fuzz_targets)
 	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
+
+.PHONY: install
+install: setup ## install into PREFIX (/usr/local unless given): program, man page, completion, library
+	$(call build,release,occam occam_library occam_written)
+	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+
+.PHONY: deb
+deb: setup ## Debian packages for any CPU of this kind, in build/package
+	@scripts/setup.sh package
+	$(call build,package,occam occam_library occam_written)
+	@cd build/package && cpack
+
+.PHONY: matrix
+matrix: ## build and test with other compilers, libraries and processors (hours; installs them; scripts/matrix.sh has the list)
+	@scripts/matrix.sh
 
 .PHONY: bench
 bench: ## measure speed: build and run the benchmarks

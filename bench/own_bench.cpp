@@ -1,11 +1,17 @@
 // What models of the user's own cost. A vectorised Python simulator of coin tosses, 64 data sets of 100
 // tosses per request: the whole way there and back beside the time the Python function itself takes
-// (`boundary` is the rest, as a part of it). And the simplest decision model as a user's C++ file beside the
-// same loop compiled into this program.
+// (`boundary` is the rest, as a part of it). And C++ files: the simplest decision model beside the same loop
+// compiled into this program; and what it costs that they run in a process of their own, for a coin, the
+// cheapest model there is, and for the epidemic of the examples: CPU time of both processes beside that of
+// the same function called in this one.
+#define OCCAM_HOST  // of simulator.h: only the plain C structures
+#include <array>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -13,6 +19,8 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/io/file.hpp"
+#include "occam/simulate/own/helpers.hpp"
+#include "occam/simulate/own/simulator.h"
 #include "occam/simulate/problem_file.hpp"
 #include "scalar_accumulator.hpp"
 
@@ -152,8 +160,111 @@ void scalar(benchmark::State& state) {
   state.counters["steps"] = benchmark::Counter(steps, benchmark::Counter::kIsRate);
 }
 
+constexpr const char* kCoin = R"(
+#include <occam/simulator.h>
+
+bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
+  const double theta = p["theta"];
+  for (long i = 0; i < out.n(); ++i) out(i, 0) = rng.uniform() < theta;
+  return true;
+}
+)";
+
+// Of this process and of those that have ended and were waited for.
+double cpu_us() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    struct rusage usage {};
+    ::getrusage(who, &usage);
+    for (const struct timeval& t : {usage.ru_utime, usage.ru_stime})
+      sum += 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec);
+  }
+  return sum;
+}
+
+// The same file, called in this process.
+using Direct = int (*)(const occam_request_v1*);
+Direct load(const std::string& source, const std::string& library) {
+  const std::string command = "c++ -std=c++20 -O3 -march=native -fno-math-errno -shared -fPIC -I '" +
+                              helper_folder() + "' -o '" + library + "' '" + source + "'";
+  if (std::system(command.c_str()) != 0) return nullptr;
+  void* handle = ::dlopen(library.c_str(), RTLD_NOW);
+  return handle == nullptr ? nullptr : reinterpret_cast<Direct>(::dlsym(handle, "occam_simulate_v1"));
+}
+
+void call_directly(Direct simulate, const Model& model, Requests& requests) {
+  std::vector<const char*> names;
+  const std::vector<Parameter> parameters = model.family().parameters();
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name.c_str());
+  std::array<char, 512> message{};
+  for (const SimulationRequest& one : requests.all) {
+    occam_request_v1 request{};
+    request.model = model.name().c_str();
+    request.names = names.data();
+    request.theta = one.theta.data();
+    request.parameters = static_cast<std::int64_t>(one.theta.size());
+    request.seed[0] = one.rng->bits64();
+    request.seed[1] = one.rng->bits64();
+    request.n = one.n;
+    request.columns = static_cast<std::int64_t>(model.family().columns().size());
+    request.out = one.out.data();
+    request.message = message.data();
+    request.message_size = static_cast<std::int64_t>(message.size());
+    benchmark::DoNotOptimize(simulate(&request));
+  }
+}
+
+// CPU time of a request for 64 data sets of size n, through the worker and called directly.
+void handed_over(benchmark::State& state, const std::string& folder, const std::string& problem_file,
+                 const std::string& source, std::int64_t n) {
+  const Folder made;
+  const Direct direct = load(folder + "/" + source, made / "direct.so");
+  if (direct == nullptr) return state.SkipWithError("the file does not compile");
+  const auto with_problem = [&](auto&& work) {
+    const Problem problem = load_problem(folder + "/" + problem_file);
+    const Model& model = problem.models()[0];
+    std::vector<double> theta(model.parameters().size());
+    Rng rng(1, Purpose::simulate, 0);
+    model.sample_parameters(rng, theta);
+    Requests requests(model.family(), theta, kSets, n);
+    model.family().simulate_many(requests.all);  // starts the worker
+    work(model, requests);
+  };
+  with_problem([](const Model&, Requests&) {});  // compiles
+  const auto iterations = static_cast<double>(state.max_iterations);
+  const double start_us = cpu_us();
+  with_problem([&](const Model& model, Requests& requests) {
+    for (auto _ : state) model.family().simulate_many(requests.all);
+  });
+  const double worker_us = (cpu_us() - start_us) / iterations;
+  double direct_us = 0;
+  with_problem([&](const Model& model, Requests& requests) {
+    const double before_us = cpu_us();
+    for (double i = 0; i < iterations; ++i) call_directly(direct, model, requests);
+    direct_us = (cpu_us() - before_us) / iterations;
+  });
+  state.counters["worker_us"] = worker_us;
+  state.counters["direct_us"] = direct_us;
+  state.counters["boundary"] = (worker_us - direct_us) / direct_us;
+}
+
+void cpp_coin(benchmark::State& state) {
+  const Folder folder;
+  write_file_atomic(folder / "coin.cpp", kCoin);
+  write_file_atomic(folder / "p.toml",
+                    "name = \"coins\"\nn = 100\ncolumns = [\"x\"]\nsimulator = \"coin.cpp\"\n"
+                    "[model.flat]\ntheta = \"beta(1, 1)\"\n[model.fair]\ntheta = \"beta(30, 30)\"\n");
+  handed_over(state, folder / ".", "p.toml", "coin.cpp", kTosses);
+}
+
+void cpp_epidemic(benchmark::State& state) {
+  handed_over(state, OCCAM_SOURCE "/examples/cpp-epidemic", "problem.toml", "epidemic.cpp", 60);
+}
+
 BENCHMARK(python)->UseRealTime();
-BENCHMARK(cpp_file);
+BENCHMARK(cpp_file)->UseRealTime();
+BENCHMARK(cpp_coin)->UseRealTime()->Iterations(20000);
+BENCHMARK(cpp_epidemic)->UseRealTime()->Iterations(1000);
 BENCHMARK(scalar);
 
 }  // namespace

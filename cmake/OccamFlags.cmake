@@ -1,18 +1,22 @@
-# Compiler flags shared by every target, as the interface library occam_flags.
+# Compiler flags shared by every target, as the interface library occam_flags; and occam_native, the CPU to compile for.
 add_library(occam_flags INTERFACE)
+add_library(occam_native INTERFACE)
 target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
                        -fno-math-errno)  # lets loops with square roots be vectorised
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(occam_flags INTERFACE -Wno-restrict)  # false alarms on string concatenation (GCC bug 105651)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  target_compile_options(occam_flags INTERFACE -Wno-psabi)  # notes on what GCC 10 changed on arm64
 endif()
 if(OCCAM_WERROR)
   target_compile_options(occam_flags INTERFACE -Werror)
 endif()
 if(OCCAM_NATIVE)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-    target_compile_options(occam_flags INTERFACE -mcpu=native)
+    target_compile_options(occam_native INTERFACE -mcpu=native)
   else()
-    target_compile_options(occam_flags INTERFACE -march=native)
+    target_compile_options(occam_native INTERFACE -march=native)
   endif()
 endif()
 if(OCCAM_UNITY OR OCCAM_SANITIZE)

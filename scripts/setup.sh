@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that occam needs and that are missing, and fetches with npm what draws the figures of
 # reports; does nothing when all is there. On other systems it names the packages, and goes on: CMake says which
-# header it cannot find.
-#   scripts/setup.sh [bench] [fuzz] [test]
+# header it cannot find. With OCCAM_HEADERS, a folder made by scripts/headers.sh, it installs nothing either.
+#   scripts/setup.sh [bench] [fuzz] [package] [test]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,15 +14,39 @@ npm_folders=(src/occam/report/web)
 for part in "$@"; do
   case $part in
     bench) packages+=(libbenchmark-dev) ;;
-    # Chromium for the tests of reports; Python and R for those of simulators in these languages
-    test) packages+=(python3 python3-numpy r-base-core) optional+=(chromium) npm_folders+=(tests/web) ;;
     fuzz) packages+=(clang-16 libclang-rt-16-dev) ;;
-    *) echo "setup: there is no part '$part'; the parts are bench, fuzz and test" >&2; exit 64 ;;
+    package) packages+=(dpkg-dev file) ;;
+    # Chromium for the tests of reports; Python and R for those of simulators in these languages
+    # groff and pkg-config for what `make install` installs
+    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium) npm_folders+=(tests/web) ;;
+    *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package and test" >&2; exit 64 ;;
   esac
 done
 # Other packages than Debian's bring these two as well, often as one.
 command -v node >/dev/null || optional+=(nodejs)
 command -v npm >/dev/null || optional+=(npm)
+
+# Where tests are relied on, none of them may be skipped for want of a browser.
+leave_if_ci() {
+  if [ "${CI:-}" = true ]; then echo "setup: that will not do with CI=true." >&2; exit 1; fi
+}
+
+require_tools() {
+  for tool in c++ cmake ninja; do
+    if ! command -v "$tool" >/dev/null; then echo "Missing: $tool. Please install it and try again." >&2; exit 1; fi
+  done
+}
+
+check_headers() {
+  local header
+  for header in fmt/format.h nlohmann/json.hpp hwy/highway.h Random123/philox.h toml++/toml.h CLI/CLI.hpp boost/version.hpp; do
+    if [ ! -e "$OCCAM_HEADERS/$header" ]; then
+      echo "setup: OCCAM_HEADERS is $OCCAM_HEADERS, but $header is not in it; scripts/headers.sh makes such a folder" >&2
+      exit 1
+    fi
+  done
+  echo "Using the headers in $OCCAM_HEADERS; nothing is installed."
+}
 
 name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
@@ -30,9 +54,7 @@ name_packages() {
   echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check; Node.js 18 with npm for the"
   echo "figures of reports; Chromium for their tests; Python with NumPy, and R, for some tests, which are skipped where"
   echo "these are missing)."
-  for tool in c++ cmake ninja; do
-    if ! command -v "$tool" >/dev/null; then echo "Missing: $tool. Please install it and try again." >&2; exit 1; fi
-  done
+  require_tools
 }
 
 # Installs those that are missing; fails when it cannot.
@@ -47,6 +69,8 @@ install_packages() {
     if ! command -v sudo >/dev/null; then
       echo "These packages are missing, and there is no sudo to install them. Ask an administrator to run" >&2
       echo "  apt-get install ${missing[*]}" >&2
+      echo "or take the headers along: run scripts/headers.sh FOLDER on a machine that has them, copy the folder, and set" >&2
+      echo "OCCAM_HEADERS=FOLDER here. A C++20 compiler, CMake 3.25 and Ninja are needed all the same." >&2
       return 1
     fi
     as_root=(sudo)
@@ -71,11 +95,18 @@ fetch_npm_packages() {
   echo "setup: the npm packages of $folder could not be fetched (no npm, or no network?)." >&2
   echo "occam is built without them: reports then hold tables but no figures, and their browser tests are skipped." >&2
   echo "Try \`make setup\` again when there is a network." >&2
+  leave_if_ci
 }
 
-if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+if [ -n "${OCCAM_HEADERS:-}" ]; then
+  check_headers
+  require_tools
+elif command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install_packages "${packages[@]}"
-  install_packages "${optional[@]}" || echo "setup: going on without ${optional[*]}, which only reports need." >&2
+  if ! install_packages "${optional[@]}"; then
+    echo "setup: going on without ${optional[*]}, which only reports need." >&2
+    leave_if_ci
+  fi
 else
   name_packages
 fi

@@ -25,6 +25,7 @@ struct AbcVerb {
   std::string by, dataset;
   std::string missing = "refuse";
   std::int64_t n = 0;
+  CsvFormat csv;
   AbcOptions options;
 };
 
@@ -58,6 +59,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   for (const Column& column : problem.columns()) options.columns.push_back(column.name);
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = &progress;
   std::vector<std::string> ids;
   std::optional<ObservedSet> chosen;
   const auto take = [&](const std::vector<std::string>& names, Ragged<const float> data) {
@@ -72,8 +75,8 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   };
   const ObservedSummary left_out = read_observed(o.data, options, take);
   if (left_out.dropped_rows > 0) {
-    progress.say(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
-                             left_out.dropped_rows == 1 ? "" : "s"));
+    progress.warn(fmt::format("{}: left out {} row{} with missing values", o.data, left_out.dropped_rows,
+                              left_out.dropped_rows == 1 ? "" : "s"));
   }
   if (ids.empty())
     throw Error(ErrorKind::bad_data, "{}: no data set has a row without a missing value", o.data);
@@ -107,7 +110,7 @@ std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataV
 void report_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress) {
   for (std::size_t j = 0; j < result.failed.size(); ++j) {
     if (result.failed[j] == 0) continue;
-    progress.say(
+    progress.warn(
         fmt::format("model '{}': {} simulations gave no usable data and were rejected, which counts "
                     "against the model",
                     problem.model_names()[j], result.failed[j]));
@@ -132,13 +135,14 @@ void abc(AbcVerb& o, const Call& call) {
   const AbcResult result = run_abc(problem, data, n, o.options, call.seed(), pool, *progress);
   const AbcRecord record{problem,     o.options,     call.seed(), o.data,
                          observed.id, observed.rows, n,           exact_posterior(problem, data, *progress)};
-  if (!o.particles.empty()) write_particles(o.particles, result, problem);
+  report_failures(result, problem, *progress);
   if (o.output.empty()) {
     Call::print(abc_text(result, record));
   } else {
     write_abc(o.output, result, record);
   }
-  report_failures(result, problem, *progress);
+  // The larger file last: where there is no room for it, the answer is there.
+  if (!o.particles.empty()) write_particles(o.particles, result, problem);
 }
 
 }  // namespace
@@ -146,14 +150,13 @@ void abc(AbcVerb& o, const Call& call) {
 void register_abc(Verbs& verbs) {
   const auto o = std::make_shared<AbcVerb>();
   verbs.add("abc", "Compare models on one data set without a network (ABC-SMC)")
-      .about(
-          "Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the parameters "
-          "whose "
-          "data come close to the observed ones, in populations that come closer and closer. No training, "
-          "but "
-          "all the work anew for every data set, and only as good as the statistics that data sets are "
-          "compared "
-          "by. Defaults come from the problem. Without -o the populations are shown as a table.")
+      .about(R"(
+        Approximate Bayesian computation: simulates from all models of PROBLEM and keeps the
+        parameters whose data come close to the observed ones, in populations that come closer and
+        closer. No training, but all the work anew for every data set, and only as good as the
+        statistics that data sets are compared by. Defaults come from the problem. Without -o the
+        populations are shown as a table.
+      )")
       .example("occam abc jump-process path.csv", "one path of a reaction, as in the published study")
       .example("occam abc beta-binomial tosses.csv --by coin --dataset penny -o penny.json",
                "one of several data sets, all numbers to a file")
@@ -164,7 +167,10 @@ void register_abc(Verbs& verbs) {
       .output(o->output,
               "write the populations to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(own_fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->options))
+      .reads({"summary_network"})
+      .writes({"particles"})
       .computes()
       .run([o](const Call& call) { abc(*o, call); });
 }

@@ -1,6 +1,7 @@
 // occam check: how far a network can be trusted, from fresh simulations; or predictions of any other program.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,7 @@ struct CheckVerb {
   std::string robustness;
   std::int64_t robustness_datasets = 200;
   bool strict = false;
+  CsvFormat csv;
   CheckOptions options;
 };
 
@@ -111,15 +113,48 @@ std::string judgements_text(const Report& report) {
   return (fine.empty() ? "" : "Fine: " + fine + "\n") + others;
 }
 
+// The verdict first, so that a disk that is full costs the files and nothing else.
 void finish(const CheckVerb& o, CheckResult result, const Call& call) {
-  result.report.provenance.emplace(result.report.provenance.begin(), "command", call.command());
-  if (!o.output.empty()) write_report(result.report, o.output);
-  std::string text = sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report);
-  text += "Verdict: " + result.verdict.text + "\n";
-  if (!o.output.empty()) text += fmt::format("The report is in {}/report.html\n", o.output);
-  Call::print(text);
+  Call::print(sizes_text(result.report.findings.front()) + "\n" + judgements_text(result.report) +
+              "Verdict: " + result.verdict.text + "\n");
   if (o.strict && result.verdict.severity >= Severity::warning) call.set_exit_code(kFailedStrictly);
+  if (o.output.empty()) return;
+  result.report.provenance.emplace(result.report.provenance.begin(), "command", call.command());
+  write_report(result.report, o.output, {o.network, o.table, o.predictions, o.problem});
+  Call::print(fmt::format("The report is in {}/report.html\n", o.output));
 }
+
+// Predictions that are saved along the way: what cannot be written does not end the check.
+class SavedAside final : public PredictionWriter {
+ public:
+  explicit SavedAside(std::unique_ptr<PredictionWriter> file) : file_(std::move(file)) {}
+
+  void add(const Predictions& block) override {
+    attempt([&] { file_->add(block); });
+  }
+  void commit() override {
+    attempt([&] { file_->commit(); });
+  }
+  // Error(io) with why the file is missing, where it is.
+  void confirm() const {
+    if (failure_) throw Error(failure_->kind(), "{}; the predictions are not saved", failure_->what());
+  }
+
+ private:
+  template <class Work>
+  void attempt(Work&& work) {
+    if (failure_) return;
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::io) throw;
+      failure_ = error;
+    }
+  }
+
+  std::unique_ptr<PredictionWriter> file_;
+  std::optional<Error> failure_;
+};
 
 void check_file(const CheckVerb& o, const Call& call) {
   for (const char* option : {"n", "datasets", "robustness", "save-predictions", "problem", "table"}) {
@@ -131,10 +166,10 @@ void check_file(const CheckVerb& o, const Call& call) {
     throw Error(ErrorKind::usage, "both a network, '{}', and --predictions are given; one is wanted",
                 o.network);
   }
-  const auto reader = PredictionReader::open(o.predictions);
+  const auto progress = call.progress("predictions");
+  const auto reader = PredictionReader::open(o.predictions, o.csv, progress.get());
   std::vector<double> prior;
   if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
-  const auto progress = call.progress("predictions");
   ThreadPool pool(call.threads());
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
@@ -169,7 +204,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   CheckRequest request;
   const Problem problem = o.table.empty() ? network_problem(file, o.problem) : told_problem(file);
   if (!o.table.empty()) {
-    table.emplace(ReferenceTable::read(o.table, problem));
+    table.emplace(ReferenceTable::read(o.table, problem, o.csv, progress.get()));
     request.table = &table->all();
     request.table_rows = rows_to_check(*table, file, *progress);
   }
@@ -183,14 +218,15 @@ void check_net(const CheckVerb& o, const Call& call) {
     request.robustness->seed = call.seed();
     if (o.robustness != "all") request.robustness->names = split_list(o.robustness);
   }
-  std::unique_ptr<PredictionWriter> save;
+  std::optional<SavedAside> save;
   if (!o.save_predictions.empty()) {
-    save = PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem));
-    request.save = save.get();
+    save.emplace(PredictionWriter::create(o.save_predictions, prediction_layout(comparator, problem)));
+    request.save = &*save;
   }
   CheckResult result = check_network(comparator, problem, request, pool, *progress);
   if (save) save->commit();
   finish(o, std::move(result), call);
+  if (save) save->confirm();
 }
 
 }  // namespace
@@ -198,14 +234,13 @@ void check_net(const CheckVerb& o, const Call& call) {
 void register_check(Verbs& verbs) {
   const auto o = std::make_shared<CheckVerb>();
   verbs.add("check", "How far a network can be trusted")
-      .about(
-          "Simulates fresh data sets, of the sizes given and of the problem's own, asks the network about "
-          "them, "
-          "and judges the answers: accuracy, log-loss, calibration, overconfidence, and, where the exact "
-          "posterior "
-          "is known, the distance from it. Prints a table by size and a verdict; with -o also writes a "
-          "report. "
-          "With --predictions FILE it judges probabilities that any other program made.")
+      .about(R"(
+        Simulates fresh data sets, of the sizes given and of the problem's own, asks the network
+        about them, and judges the answers: accuracy, log-loss, calibration, overconfidence, and,
+        where the exact posterior is known, the distance from it. Prints a table by size and a
+        verdict; with -o also writes a report. With --predictions FILE it judges probabilities that
+        any other program made.
+      )")
       .example("occam check coins.occam --datasets 10000 --n 5,20,100", "by size, and over all sizes")
       .example("occam check levy.occam -o report --robustness all",
                "a report with figures, and what the network says of data that no model makes")
@@ -213,6 +248,9 @@ void register_check(Verbs& verbs) {
       .optional_argument("NET", o->network, "the network file (.occam)")
       .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
       .options(own_fields(*o))
+      .options(fields(o->csv))
+      .reads({"problem", "table", "predictions"})
+      .writes({"save_predictions"})
       .options(fields(o->options))
       .computes()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });

@@ -12,6 +12,7 @@
 #include "occam/compare/observed.hpp"
 #include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/scope/scope.hpp"
@@ -31,6 +32,7 @@ struct CompareVerb {
   bool summary = false;
   bool exact = false;
   VerdictOptions verdict;
+  CsvFormat csv;
 };
 
 Fields fields(CompareVerb& o) {
@@ -72,8 +74,8 @@ class ExactCheck {
         }
       }
       if (count_ < kTableRows) {
-        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", ids[static_cast<std::size_t>(b)], data.size(b),
-                             kl, pairs);
+        text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", shown(ids[static_cast<std::size_t>(b)]),
+                             data.size(b), kl, pairs);
       }
       sum_ += kl;
       ++count_;
@@ -96,7 +98,7 @@ class ExactCheck {
 void report_scope(const std::vector<double>& p, const ScopeReference& scope, const VerdictOptions& options,
                   ProgressSink& progress) {
   if (scope.smallest_p() >= options.scope_level) {
-    progress.say(
+    progress.warn(
         fmt::format("--scope-level {} cannot be reached: the calibration of this network allows no p below "
                     "{:.2g} (train with a larger --scope-calibration)",
                     options.scope_level, scope.smallest_p()));
@@ -105,7 +107,7 @@ void report_scope(const std::vector<double>& p, const ScopeReference& scope, con
   if (out == 0) return;
   constexpr double kFalseShare = 0.05;
   const std::vector<bool> found = benjamini_hochberg(p, kFalseShare);
-  progress.say(fmt::format(
+  progress.warn(fmt::format(
       "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
       "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
       out, p.size(), options.scope_level, options.scope_level * static_cast<double>(p.size()),
@@ -123,12 +125,12 @@ void check_report_path(const std::string& path) {
 void report_missing(const ObservedSummary& left_out, const NetworkFile& file, const std::string& path,
                     ProgressSink& progress) {
   if (left_out.dropped_rows == 0) return;
-  progress.say(
+  progress.warn(
       fmt::format("{}: left out {} row{} with missing values{}", path, left_out.dropped_rows,
                   left_out.dropped_rows == 1 ? "" : "s",
                   file.ordered ? "; the rows that remain are taken as if they followed each other" : ""));
   for (const std::string& id : left_out.lost_sets) {
-    progress.say(
+    progress.warn(
         fmt::format("{}: data set '{}' has no row without a missing value and gets no answer", path, id));
   }
 }
@@ -154,7 +156,7 @@ void compare(CompareVerb& o, const Call& call) {
   const AnswerTable columns({file, o.parameters, o.summary ? comparator.summary_width() : 0});
   if (o.output == "-") {
     writer = make_answer_writer(
-        "-.csv", [](std::string_view text) { Call::print(text); }, file, columns.names());
+        "-.csv", [](std::string_view text) { Call::print_data(text); }, file, columns.names());
   } else if (!o.output.empty()) {
     make_answer_writer(
         o.output, [](std::string_view) {}, file,
@@ -189,7 +191,7 @@ void compare(CompareVerb& o, const Call& call) {
       if (done == 0) Call::print(answer_header(answers, scope.has_value()));
       Call::print(answer_lines(answers, extras, kTableRows - done));
       for (std::int64_t b = 0; o.parameters && b < std::min(kTableRows - done, answers.size()); ++b) {
-        estimates_text += fmt::format("{}:", answers.id(b));
+        estimates_text += fmt::format("{}:", shown(answers.id(b)));
         for (std::size_t p = 0; p < estimates.names.size(); ++p) {
           const double value = estimates.values[static_cast<std::size_t>(b) * estimates.names.size() + p];
           if (!std::isnan(value)) estimates_text += fmt::format(" {} {:.3g}", estimates.names[p], value);
@@ -208,6 +210,8 @@ void compare(CompareVerb& o, const Call& call) {
   options.columns = file.columns;
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.csv = o.csv;
+  options.notes = progress.get();
   for (const std::string& path : o.data)
     report_missing(read_observed(path, options, add), file, path, *progress);
   if (done == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
@@ -228,9 +232,9 @@ void compare(CompareVerb& o, const Call& call) {
   }
   if (exact) Call::print(exact->text());
   if (scope) report_scope(scope_p, *scope, o.verdict, *progress);
-  for (const std::string& warning : ranges.warnings()) progress->say(warning);
+  for (const std::string& warning : ranges.warnings()) progress->warn(warning);
   if (flagged > 0) {
-    progress->say(
+    progress->warn(
         fmt::format("{} of {} data sets have sizes outside the range trained on ({} to {}); do not trust "
                     "their answers (column `flag`)",
                     flagged, done, file.smallest_n, file.largest_n));
@@ -242,12 +246,11 @@ void compare(CompareVerb& o, const Call& call) {
 void register_compare(Verbs& verbs) {
   const auto o = std::make_shared<CompareVerb>();
   verbs.add("compare", "Posterior model probabilities of observed data sets")
-      .about(
-          "Asks a trained network which model each data set supports. DATA are csv or tsv files with a "
-          "header (one "
-          "row per observation, columns found by name), npy or npz files, or - for csv on standard input. "
-          "Without -o "
-          "the answers are shown as a table.")
+      .about(R"(
+        Asks a trained network which model each data set supports. DATA are csv or tsv files with a
+        header (one row per observation, columns found by name), npy or npz files, or - for csv on
+        standard input. Without -o the answers are shown as a table.
+      )")
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")
@@ -257,7 +260,9 @@ void register_compare(Verbs& verbs) {
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(fields(*o))
+      .options(fields(o->csv))
       .options(fields(o->verdict))
+      .writes({"report"})
       .computes()
       .run([o](const Call& call) { compare(*o, call); });
 }

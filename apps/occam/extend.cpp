@@ -90,21 +90,22 @@ void extend(ExtendVerb& o, const Call& call) {
   const auto progress = call.progress("steps");
   settle_head(old->config, call, options, *progress);
   progress->say(what_changes(*old, problem));
-  NetworkFile file = run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress);
-  file.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};
-  std::optional<Retention> retention;
+  AfterTraining after;
+  std::string retained;
+  after.record["extended"] = {{"fingerprint", old->fingerprint}, {"models", old->model_names}};
   if (o.retention > 0) {
-    Comparator before(*old, pool), after(file, pool);
-    retention = measure_retention(before, after, problem, call.seed(), o.retention, pool);
+    after.measure = [&](NetworkFile& file) {
+      Comparator known(*old, pool), grown(file, pool);
+      const std::optional<Retention> retention =
+          measure_retention(known, grown, problem, call.seed(), o.retention, pool);
+      if (!retention) return;
+      file.record["extended"]["before"] = figures_json(retention->before);
+      file.record["extended"]["after"] = figures_json(retention->after);
+      retained = retention_table(*retention);
+    };
   }
-  if (retention) {
-    file.record["extended"]["before"] = figures_json(retention->before);
-    file.record["extended"]["after"] = figures_json(retention->after);
-  }
-  write_network_file(o.output, file);
-  forget_checkpoint(o.training, o.output);
-  if (retention) Call::print(retention_table(*retention));
-  progress->say("wrote " + o.output);
+  run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress, after);
+  if (!retained.empty()) Call::print(retained);
 }
 
 }  // namespace
@@ -112,12 +113,13 @@ void extend(ExtendVerb& o, const Call& call) {
 void register_extend(Verbs& verbs) {
   const auto o = std::make_shared<ExtendVerb>();
   verbs.add("extend", "Add models to a trained network")
-      .about(
-          "Trains a network for PROBLEM that begins with what NET knows. Models are matched by name: those "
-          "that NET knows keep their evidence, new ones are added, and the old ones are simulated along, so "
-          "that they are not forgotten. The same command tunes a network to changed priors. Takes a third of "
-          "the problem's iterations, unless told otherwise, and says what became of the answers between the "
-          "old models.")
+      .about(R"(
+        Trains a network for PROBLEM that begins with what NET knows. Models are matched by name:
+        those that NET knows keep their evidence, new ones are added, and the old ones are simulated
+        along, so that they are not forgotten. The same command tunes a network to changed priors.
+        Takes a third of the problem's iterations, unless told otherwise, and says what became of
+        the answers between the old models.
+      )")
       .example("occam extend two.occam three_models.toml -o three.occam", "a third model for two.occam")
       .argument("NET", o->network, "the network to begin with (.occam)")
       .argument("PROBLEM", o->problem, "the problem with the models wanted: a built-in one or a file (.toml)")
@@ -126,6 +128,9 @@ void register_extend(Verbs& verbs) {
       .options(own_fields(*o))
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
+      .options(fields(o->training.csv))
+      .reads({"table"})
+      .writes({"log"})
       .computes()
       .run([o](const Call& call) { extend(*o, call); });
 }

@@ -29,7 +29,7 @@ void register_info(Verbs& verbs) {
       .run([o](const Call&) {
         const NetworkFile file = read_network_file(o->network);
         scope_of(file);  // what is described is whole
-        Call::print(o->json ? network_json(file).dump(2) + "\n" : network_text(file));
+        o->json ? Call::print_data(network_json(file).dump(2) + "\n") : Call::print(network_text(file));
       });
 }
 

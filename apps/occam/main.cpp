@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/simd_targets.hpp"
+#include "occam/io/shown.hpp"
 #include "verb.hpp"
 
 namespace {
@@ -39,21 +41,15 @@ bool reader_has_gone() {
 void show_detail(const std::string& detail) {
   for (std::size_t at = 0; at < detail.size();) {
     const std::size_t end = std::min(detail.find('\n', at), detail.size());
-    std::string line = detail.substr(at, end - at);
-    for (char& c : line) {
-      if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = ' ';
-    }
-    fmt::print(stderr, "  {}\n", line);
+    fmt::print(stderr, "  {}\n", occam::shown_text(detail.substr(at, end - at)));
     at = end + 1;
   }
 }
 
 int fail(int code, std::string message, const std::string& detail = "") {
   // On one line, whatever an input file smuggled into the message.
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  fmt::print(stderr, "occam: {}\n", message);
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "occam: {}\n", occam::shown_text(message));
   show_detail(detail);
   return code;
 }
@@ -79,7 +75,9 @@ int main(int argc, char** argv) {
   std::set_terminate(end_for_want_of_memory);
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that grows beyond what the system allows
   try {
+    if (const char* const target = std::getenv("OCCAM_SIMD")) occam::use_simd_target(target);
     occam::Verbs verbs;
     occam::register_verbs(verbs);
     return verbs.execute(argc, argv);

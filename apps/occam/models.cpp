@@ -106,16 +106,16 @@ void list_problems(const ModelsOptions& options) {
       text += problem_text(problem);
     }
   }
-  Call::print(options.json ? json_text(list) : text);
+  options.json ? Call::print_data(json_text(list)) : Call::print(text);
 }
 
 void models(const ModelsOptions& options) {
   for (const Helper& helper : helpers()) {
-    if (helper.language == options.helper) return Call::print(helper.text);
+    if (helper.language == options.helper) return Call::print_data(helper.text);
   }
   if (options.show.empty()) return list_problems(options);
   const Problem problem = load_problem(options.show);
-  Call::print(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
+  Call::print_data(options.json ? json_text(problem_json(problem)) : problem_toml(problem));
 }
 
 }  // namespace
@@ -123,10 +123,11 @@ void models(const ModelsOptions& options) {
 void register_models(Verbs& verbs) {
   auto o = std::make_shared<ModelsOptions>();
   verbs.add("models", "List the built-in problems and their models")
-      .about(
-          "Lists the problems that are built in: the models each compares, the columns of its data, the "
-          "number "
-          "N of observations in a data set, and whether the exact posterior model probabilities are known.")
+      .about(R"(
+        Lists the problems that are built in: the models each compares, the columns of its data, the
+        number N of observations in a data set, and whether the exact posterior model probabilities
+        are known.
+      )")
       .options(fields(*o))
       .example("occam models", "the list")
       .example("occam models --show beta-binomial > coins.toml", "a problem file to start your own from")

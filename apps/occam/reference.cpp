@@ -1,8 +1,10 @@
-// occam reference PART: tables for the docs, from the declarations themselves. `make docs` puts them into
-// place.
+// occam reference PART: tables for the docs, the man page and completion for shells, from the declarations
+// themselves. `make docs` puts the tables into place, the build installs the rest.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "completion.hpp"
+#include "manual.hpp"
 #include "occam/abc/summary.hpp"
 #include "occam/compare/answer_columns.hpp"
 #include "occam/core/registry.hpp"
@@ -107,14 +109,19 @@ void register_reference(Verbs& verbs) {
   auto part = std::make_shared<std::string>();
   Registry<std::function<std::string()>> parts("part");
   parts.add("verbs", [&verbs] { return verbs_part(verbs); });
+  parts.add("man", [&verbs] { return manual(verbs); });
+  parts.add("bash", [&verbs] { return bash_completion(verbs); });
+  parts.add("zsh", [&verbs] { return zsh_completion(verbs); });
+  parts.add("fish", [&verbs] { return fish_completion(verbs); });
   parts.add("priors", priors_part);
   parts.add("families", families_part);
   parts.add("networks", networks_part);
   parts.add("summaries", summaries_part);
   parts.add("answers", answers_part);
-  verbs.add("reference", "Write tables for the docs as Markdown")
+  verbs.add("reference", "Write tables for the docs as Markdown, the man page, or completion for a shell")
       .hidden()
-      .argument("PART", *part, "verbs, priors, families, networks, summaries or answers")
+      .argument("PART", *part,
+                "verbs, priors, families, networks, summaries, answers; man; bash, zsh or fish")
       .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 

@@ -40,10 +40,8 @@ void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& po
   command.scope.reference = plan.network.scope ? command.scope.reference : 0;
   command.record_timing = true;
   command.resume = has_checkpoint(checkpoint_of(plan.path));
-  NetworkFile file;
   try {
-    file = run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool,
-                        progress);
+    run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool, progress);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) throw;
     throw Error(
@@ -51,8 +49,6 @@ void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& po
         "stopped while training '{}'; what was trained is kept, and the same command goes on from there",
         plan.network.name);
   }
-  write_network_file(plan.path, file);
-  forget_checkpoint(command, plan.path);
 }
 
 std::string cell_text(const Cell& cell) {
@@ -89,9 +85,9 @@ void run_study(const ReproduceVerb& o, const Call& call) {
       study, o.output, call.seed(),
       [&](const TrainingPlan& plan) { train_as_planned(plan, call, pool, *progress); }, pool, *progress);
   report.provenance.emplace(report.provenance.begin(), "command", call.command());
+  Call::print(fmt::format("{}\n\n{}\n", report.title, figures_text(report.findings.front())));
   write_report(report, o.output);
-  Call::print(fmt::format("{}\n\n{}\nThe report is in {}/report.html\n", report.title,
-                          figures_text(report.findings.front()), o.output));
+  Call::print(fmt::format("The report is in {}/report.html\n", o.output));
 }
 
 }  // namespace
@@ -99,13 +95,12 @@ void run_study(const ReproduceVerb& o, const Call& call) {
 void register_reproduce(Verbs& verbs) {
   const auto o = std::make_shared<ReproduceVerb>();
   verbs.add("reproduce", "Run a published study and hold it against its figures")
-      .about(
-          "Trains the networks of a study, makes its experiments with fresh simulations, and sets our "
-          "figures "
-          "beside the published ones and, where they can be computed, the best possible ones. Networks stay "
-          "in "
-          "DIR/networks: a run that was interrupted goes on where it was, and one that is repeated trains "
-          "nothing twice. Without STUDY it lists the studies.")
+      .about(R"(
+        Trains the networks of a study, makes its experiments with fresh simulations, and sets our
+        figures beside the published ones and, where they can be computed, the best possible ones.
+        Networks stay in DIR/networks: a run that was interrupted goes on where it was, and one that
+        is repeated trains nothing twice. Without STUDY it lists the studies.
+      )")
       .example("occam reproduce beta-binomial -o coins", "a minute")
       .example("occam reproduce decision-making --scale full -o decisions", "hours; can be interrupted")
       .optional_argument("STUDY", o->study, "the name of a study, or a folder with study.toml")

@@ -48,18 +48,18 @@ void scope(const ScopeVerb& o, const Call& call) {
 void register_scope(Verbs& verbs) {
   const auto o = std::make_shared<ScopeVerb>();
   verbs.add("scope", "Give a network a new scope reference")
-      .about(
-          "Simulates what the models of a trained network can produce and keeps it in a copy of the network, "
-          "for "
-          "`occam compare` to tell data that none of them makes. `occam train` does so by itself; this makes "
-          "the "
-          "reference larger, or removes it, without training anew.")
+      .about(R"(
+        Simulates what the models of a trained network can produce and keeps it in a copy of the
+        network, for `occam compare` to tell data that none of them makes. `occam train` does so by
+        itself; this makes the reference larger, or removes it, without training anew.
+      )")
       .example("occam scope levy.occam -o levy2.occam --scope-calibration 100000",
                "p-values down to smaller levels")
       .argument("NET", o->network, "the network file (.occam)")
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->options))
       .options(own_fields(*o))
+      .reads({"problem"})
       .computes()
       .run([o](const Call& call) { scope(*o, call); });
 }

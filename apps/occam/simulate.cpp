@@ -1,4 +1,5 @@
 // occam simulate PROBLEM: simulated data sets, to look at, to test with, or to train from elsewhere.
+#include "occam/io/same_file.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulation_file.hpp"
 #include "verb.hpp"
@@ -14,6 +15,7 @@ struct SimulateOptions {
 
 void simulate(const SimulateOptions& options, const Call& call) {
   const Problem problem = load_problem(options.problem);
+  refuse_clashes(simulator_inputs(problem), {{"-o", options.output}});
   const auto progress = call.progress("data sets");
   ThreadPool pool(call.threads());
   write_simulations(problem, options.file, call.seed(), options.output, pool, *progress);
@@ -24,9 +26,11 @@ void simulate(const SimulateOptions& options, const Call& call) {
 void register_simulate(Verbs& verbs) {
   auto o = std::make_shared<SimulateOptions>();
   verbs.add("simulate", "Simulate data sets from the models of a problem")
-      .about(
-          "Simulates data sets: for each, a model is drawn from the model prior, parameters from the model's "
-          "prior, and then the data. The same seed gives the same bytes, whatever the number of threads.")
+      .about(R"(
+        Simulates data sets: for each, a model is drawn from the model prior, parameters from the
+        model's prior, and then the data. The same seed gives the same bytes, whatever the number of
+        threads.
+      )")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
       .output(o->output, "file to write: .csv, .tsv or .npz; - is csv to standard output")
       .options(fields(o->file))

@@ -9,16 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "occam/core/stop.hpp"
+#include "occam/io/shown.hpp"
+
 namespace occam {
 namespace {
 
 using namespace std::chrono_literals;
 
-volatile std::sig_atomic_t stop_signals = 0;
-
 extern "C" void note_stop_signal(int) {
-  if (stop_signals != 0) ::_exit(130);
-  stop_signals = 1;
+  if (occam::stop_requested()) ::_exit(130);
+  request_stop();
 }
 
 // Straight to the descriptor: nothing of it may be lost or delayed in a buffer. Failures are ignored:
@@ -102,13 +103,16 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string
 }
 
 void TerminalProgress::say(std::string_view message) {
-  if (quiet_) return;
+  if (!quiet_) warn(message);
+}
+
+void TerminalProgress::warn(std::string_view message) {
   clear();
-  put(fmt::format("occam: {}\n", message));
+  put(fmt::format("occam: {}\n", shown_text(message)));
 }
 
 bool TerminalProgress::stop_requested() {
-  return stop_signals != 0;
+  return occam::stop_requested();
 }
 
 std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::string_view note,
@@ -126,7 +130,7 @@ std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::s
   if (total > 0 && rate > 0) {
     text += fmt::format("  {} left", duration_text(static_cast<double>(total - done) / rate));
   }
-  if (!note.empty()) text += fmt::format("  {}", note);
+  if (!note.empty()) text += fmt::format("  {}", shown_text(note));
   if (text.size() > width) text.resize(width);
   return text;
 }

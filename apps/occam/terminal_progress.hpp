@@ -1,6 +1,6 @@
 // Progress on standard error: a bar with rate and time left on a terminal, a line now and then otherwise,
-// nothing when quiet. While one lives, SIGINT and SIGTERM set a flag that stop_requested() reports; a second
-// signal ends the program at once with exit code 130.
+// nothing but warnings when quiet. While one lives, SIGINT and SIGTERM set a flag that stop_requested()
+// reports; a second signal ends the program at once with exit code 130.
 #pragma once
 
 #include <chrono>
@@ -22,6 +22,7 @@ class TerminalProgress : public ProgressSink {
 
   void update(std::int64_t done, std::int64_t total, std::string_view note) override;
   void say(std::string_view message) override;
+  void warn(std::string_view message) override;  // also when quiet
   bool stop_requested() override;
 
  private:

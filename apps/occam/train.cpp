@@ -70,11 +70,7 @@ void train(TrainVerb& o, const Call& call) {
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
   settle_head(network_for(problem, network), call, options, *progress);
-  const NetworkFile file =
-      run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
-  write_network_file(o.output, file);
-  forget_checkpoint(o.training, o.output);
-  progress->say("wrote " + o.output);
+  run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
 }
 
 }  // namespace
@@ -82,12 +78,12 @@ void train(TrainVerb& o, const Call& call) {
 void register_train(Verbs& verbs) {
   const auto o = std::make_shared<TrainVerb>();
   verbs.add("train", "Train a network for a problem")
-      .about(
-          "Simulates data sets from all models of PROBLEM and trains one network that turns a data set of "
-          "any size "
-          "into posterior model probabilities. The network goes to one file, for `occam compare`. Defaults "
-          "come from "
-          "the problem. Ctrl-C leaves a checkpoint that --resume continues.")
+      .about(R"(
+        Simulates data sets from all models of PROBLEM and trains one network that turns a data set
+        of any size into posterior model probabilities. The network goes to one file, for `occam
+        compare`. Defaults come from the problem. Ctrl-C leaves a checkpoint that --resume
+        continues.
+      )")
       .example("occam train beta-binomial -o coins.occam", "train with the problem's defaults")
       .example("occam train my_problem.toml -o my.occam --minutes 10", "train for about ten minutes")
       .example("occam train neuron -o vae.occam --head vae", "the same body with another head")
@@ -99,6 +95,9 @@ void register_train(Verbs& verbs) {
       .options(network_fields(*o))
       .options(fields(o->training.scope))
       .options(run_fields(o->training))
+      .options(fields(o->training.csv))
+      .reads({"table"})
+      .writes({"log"})
       .computes()
       .run([o](const Call& call) { train(*o, call); });
 }

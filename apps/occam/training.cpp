@@ -1,13 +1,18 @@
 #include "training.hpp"
 
+#include <cerrno>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/io/same_file.hpp"
+#include "occam/io/temporary.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/train/ensemble.hpp"
 
 namespace occam {
@@ -16,29 +21,45 @@ namespace {
 using nlohmann::json;
 
 // Every line is there as soon as it is written, so that a run can be watched; a resumed run goes on where it
-// was.
-std::function<void(const TrainEvent&)> log_to(const std::string& path, bool resume) {
-  const auto file = std::make_shared<std::ofstream>(path, resume ? std::ios::app : std::ios::trunc);
-  const auto check = [path, file] {
-    if (!*file) throw Error(ErrorKind::io, "cannot write the log '{}'", path);
-  };
-  check();
-  return [file, check](const TrainEvent& e) {
+// was. A log that cannot be written any more ends with a warning, not with the training.
+class TrainingLog {
+ public:
+  // Error(io) when it cannot be opened.
+  TrainingLog(std::string path, bool resume, ProgressSink& progress)
+      : path_(std::move(path)),
+        file_(std::fopen(path_.c_str(), resume ? "ae" : "we"), std::fclose),
+        progress_(progress) {
+    if (file_ == nullptr)
+      throw Error(ErrorKind::io, "cannot write the log '{}': {}", path_, std::strerror(errno));
+  }
+
+  void add(const TrainEvent& e) {
+    if (!failure_.empty()) return;
     const json line = {{"step", e.step},
                        {"total", e.total},
                        {"loss", e.loss},
                        {"validation_loss", e.validation_loss},
                        {"data_sets_per_s", e.data_sets_per_s},
                        {"seconds", e.seconds}};
-    *file << line.dump() << std::endl;
-    check();
-  };
-}
+    if (std::fputs((line.dump() + "\n").c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0) return;
+    failure_ =
+        fmt::format("cannot write the log '{}' from step {} on: {}", path_, e.step, std::strerror(errno));
+    progress_.warn(failure_ + "; the training goes on");
+  }
+
+  // Why it is not complete; empty where it is.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  std::string path_, failure_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  ProgressSink& progress_;
+};
 
 // A network learns the shares of the models in its table as their prior probabilities.
-std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const Problem& problem,
-                                                 ProgressSink& progress) {
-  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem));
+std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const CsvFormat& csv,
+                                                 const Problem& problem, ProgressSink& progress) {
+  auto table = std::make_shared<const ReferenceTable>(ReferenceTable::read(path, problem, csv, &progress));
   std::vector<double> count(static_cast<std::size_t>(problem.J()), 0.0);
   for (const std::int32_t model : table->all().models()) count[static_cast<std::size_t>(model)] += 1;
   const auto K = static_cast<double>(table->size());
@@ -49,7 +70,7 @@ std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const 
                   problem.model_names()[j]);
     }
     if (std::abs(count[j] - K * p) <= 5 * std::sqrt(K * p * (1 - p))) continue;
-    progress.say(
+    progress.warn(
         fmt::format("{}: {:.3g} % of the data sets are of model '{}', whose prior probability is {:.3g} %; "
                     "answers and Bayes factors will be biased by that: make the shares equal to the model "
                     "prior (prior_probability in the problem file)",
@@ -75,7 +96,7 @@ void add_scope(const ScopeOptions& options, const Problem& problem, const Refere
     if (static_cast<std::int64_t>(rows.size()) < most) rows.push_back(k);
   }
   if (calibration.size() < kFewest || reference.size() < kFewest) {
-    progress.say(
+    progress.warn(
         fmt::format("no scope reference: of {} data sets in the table {} were set aside, and {} are needed",
                     table->size(), calibration.size(), kFewest));
     return;
@@ -83,6 +104,32 @@ void add_scope(const ScopeOptions& options, const Problem& problem, const Refere
   put_scope(build_scope(comparator, table->all(), reference, calibration, problem.ordered(), options.time,
                         progress),
             file);
+}
+
+// The first thing after a training, before anything else can go wrong.
+void write_trained(const std::string& output, const NetworkFile& file) {
+  try {
+    write_network_file(output, file);
+  } catch (const Error& error) {
+    if (!has_checkpoint(checkpoint_of(output))) throw;
+    throw Error(error.kind(), "{}; what was trained is in {}: make room, and continue with --resume",
+                error.what(), checkpoint_of(output));
+  }
+}
+
+// Adds what comes after the training and writes the network again. If that fails, the one of before stays.
+void complete(const std::string& output, const Problem& problem, const NetworkFile& file,
+              const std::function<void()>& add) {
+  try {
+    add();
+    write_network_file(output, file);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                "{}; the network is in {} and can be used, without a scope reference; what was trained is "
+                "kept: continue with --resume, or give it a reference with `occam scope {} -o FILE{}`",
+                error.what(), output, output, simulator_files(problem).empty() ? "" : " --problem FILE.toml")
+        .with_detail(error.detail());
+  }
 }
 
 }  // namespace
@@ -121,9 +168,12 @@ void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& op
   options.lambda_ramp = standard.lambda_ramp;
 }
 
-NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const json& network,
-                         std::shared_ptr<const NetworkFile> start, const std::string& output,
-                         const Call& call, ThreadPool& pool, ProgressSink& progress) {
+void run_training(const TrainingCommand& o, const Problem& problem, const json& network,
+                  std::shared_ptr<const NetworkFile> start, const std::string& output, const Call& call,
+                  ThreadPool& pool, ProgressSink& progress, const AfterTraining& after) {
+  refuse_clashes(simulator_inputs(problem),
+                 {{"-o", output}, {"its checkpoint", checkpoint_of(output)}, {"--log", o.log}});
+  const OutputLock lock(output);
   TrainRun run;
   run.seed = call.seed();
   run.start = std::move(start);
@@ -133,26 +183,31 @@ NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const
   run.keep_checkpoint = true;  // until the file is written: what follows the training can be interrupted, too
   run.record_timing = o.record_timing;
   if (o.resume && !has_checkpoint(run.checkpoint)) {
-    progress.say(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
+    progress.warn(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
-  if (!o.table.empty()) run.table = read_table(o.table, problem, progress);
-  if (!o.log.empty()) run.log = log_to(o.log, o.resume);
+  if (!o.table.empty()) run.table = read_table(o.table, o.csv, problem, progress);
+  std::shared_ptr<TrainingLog> log;
+  if (!o.log.empty()) {
+    log = std::make_shared<TrainingLog>(o.log, o.resume, progress);
+    run.log = [log](const TrainEvent& event) { log->add(event); };
+  }
   NetworkFile file = train_ensemble(problem, network, o.train, run, pool, progress);
   progress.say(fmt::format("validation loss {:.4f} (chance {:.4f}) after {} steps",
                            file.record["validation_loss"].get<double>(), chance_loss(problem),
                            file.record["steps"].get<std::int64_t>()));
-  if (o.scope.reference == 0) return file;
-  try {
-    add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted) throw;
-    throw Error(ErrorKind::interrupted, "{}; what was trained is kept: continue with --resume", error.what());
+  if (!after.record.is_null()) file.record.update(after.record);
+  write_trained(output, file);
+  if (after.measure || o.scope.reference > 0) {
+    complete(output, problem, file, [&] {
+      if (after.measure) after.measure(file);
+      if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
+    });
   }
-  return file;
-}
-
-void forget_checkpoint(const TrainingCommand& o, const std::string& output) {
-  forget_checkpoints(checkpoint_of(output), o.train.ensemble);
+  forget_checkpoints(run.checkpoint, o.train.ensemble);
+  progress.say("wrote " + output);
+  if (log && !log->failure().empty()) {
+    throw Error(ErrorKind::io, "{} is written and complete, but the log is not: {}", output, log->failure());
+  }
 }
 
 }  // namespace occam

@@ -1,9 +1,15 @@
-// What `train` and `extend` have in common: options of a run, the log, checkpoints, and the last line.
+// What `train`, `extend` and `reproduce` have in common: options of a run, the lock, the log, checkpoints,
+// and the file that is written.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "occam/core/fields.hpp"
+#include "occam/io/csv_dialect.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
 #include "occam/train/trainer.hpp"
@@ -15,6 +21,7 @@ struct TrainingCommand {
   TrainOptions train;
   ScopeOptions scope;
   std::string log, table;
+  CsvFormat csv;  // of the table
   bool resume = false;
   bool record_timing = false;
   double checkpoint_minutes = 5;
@@ -30,12 +37,18 @@ std::string checkpoint_of(const std::string& output);
 void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& options,
                  ProgressSink& progress);
 
-// Trains, adds a scope reference, and returns the network, which the caller writes to `output`;
-// forget_checkpoint() then removes what an interrupted run would have gone on from. `network` are options of
-// the network, `start` one to begin from.
-NetworkFile run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
-                         std::shared_ptr<const NetworkFile> start, const std::string& output,
-                         const Call& call, ThreadPool& pool, ProgressSink& progress);
-void forget_checkpoint(const TrainingCommand& o, const std::string& output);
+// What a verb has to add to a network that was trained.
+struct AfterTraining {
+  nlohmann::json record;                      // goes into the network's record
+  std::function<void(NetworkFile&)> measure;  // looks at the network and completes the record
+};
+
+// Trains and writes the network to `output`: first as it was trained, then, when they are made, with what is
+// measured and a scope reference; so what goes wrong after a training does not cost it. The checkpoint goes
+// last. `network` are options of the network, `start` one to begin from. Error(io) when another run is
+// working on `output`, or, at the very end, when the log could not be written.
+void run_training(const TrainingCommand& o, const Problem& problem, const nlohmann::json& network,
+                  std::shared_ptr<const NetworkFile> start, const std::string& output, const Call& call,
+                  ThreadPool& pool, ProgressSink& progress, const AfterTraining& after = {});
 
 }  // namespace occam

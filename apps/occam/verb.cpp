@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,12 +13,17 @@
 #include "occam/core/suggest.hpp"
 #include "occam/core/version.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/same_file.hpp"
+#include "occam/io/shown.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
 namespace {
 
 constexpr std::size_t kHelpWidth = 100;
+constexpr std::size_t kPageWidth = 120;  // of the docs
+constexpr const char* kHelpMeaning = "show this text";
 constexpr std::size_t kHelpColumn = 28;  // where explanations of options start
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -31,7 +37,8 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 // Paragraphs (separated by blank lines) broken into lines; all but the first line are indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
+                    std::size_t width = kHelpWidth) {
   std::string result;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t blank = std::min(text.find("\n\n", at), text.size());
@@ -41,7 +48,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t used)
     }
     bool first = true;
     for (const std::string& word : words_of(text.substr(at, blank - at))) {
-      if (!first && used + 1 + word.size() > kHelpWidth) {
+      if (!first && used + 1 + word.size() > width) {
         result += "\n" + std::string(indent, ' ');
         used = indent;
       } else if (!first) {
@@ -83,6 +90,10 @@ bool is_switch(const Field& field) {
   return std::holds_alternative<bool*>(field.target);
 }
 
+bool is_on(const Field& field) {
+  return is_switch(field) && *std::get<bool*>(field.target);
+}
+
 // Words with blanks or other characters that a shell reads are quoted.
 std::string command_line(int argc, const char* const* argv) {
   std::string text = "occam";
@@ -109,7 +120,7 @@ Fields fields(ComputeOptions& options) {
               .at_most(1024)
               .by_default("all cores"),
           field("seed", options.seed, "seed of the random numbers: same seed, same result").at_least(0),
-          field("quiet", options.quiet, "show no progress")};
+          field("quiet", options.quiet, "show no progress, only warnings")};
 }
 
 // --- Call --------------------------------------------------------------------------------------------------
@@ -129,6 +140,11 @@ std::unique_ptr<ProgressSink> Call::progress(std::string unit) const {
 }
 
 void Call::print(std::string_view text) {
+  write_file_atomic("/dev/stdout", shown_text(text));
+}
+
+void Call::print_data(std::string_view text) {
+  if (::isatty(STDOUT_FILENO) == 1) return print(text);
   write_file_atomic("/dev/stdout", text);
 }
 
@@ -161,7 +177,7 @@ Verb::Verb(std::string name, std::string summary, CLI::App& app)
 }
 
 Verb& Verb::about(std::string text) {
-  about_ = std::move(text);
+  about_ = wrapped(text, 0, 0, std::string::npos);  // line breaks of the source mean nothing
   return *this;
 }
 
@@ -199,6 +215,16 @@ Verb& Verb::options(Fields fields) {
   return *this;
 }
 
+Verb& Verb::reads(std::vector<std::string> fields) {
+  read_.insert(read_.end(), fields.begin(), fields.end());
+  return *this;
+}
+
+Verb& Verb::writes(std::vector<std::string> fields) {
+  written_.insert(written_.end(), fields.begin(), fields.end());
+  return *this;
+}
+
 Verb& Verb::computes() {
   options(fields(compute_.emplace()));
   return *this;
@@ -216,15 +242,15 @@ Verb& Verb::run(std::function<void(const Call&)> run) {
 
 void Verb::add_flag(Field field, std::string_view short_name, std::string_view value_name) {
   Flag flag;
-  std::string names = field.flag();
-  flag.shape = short_name.empty() ? "    " : std::string(short_name) + ", ";
-  if (!short_name.empty()) names = std::string(short_name) + "," + names;
+  flag.short_name = short_name;
+  flag.name = field.flag();
+  const std::string names = short_name.empty() ? flag.name : flag.short_name + "," + flag.name;
   if (is_switch(field)) {
     const std::string negation = "--no-" + field.flag().substr(2);
-    flag.shape += *std::get<bool*>(field.target) ? negation : field.flag();
+    if (is_on(field)) flag.name = negation;
     flag.option = app_.add_flag(names + ",!" + negation);
   } else {
-    flag.shape += fmt::format("{} {}", field.flag(), value_name);
+    flag.value_name = value_name;
     // Repeated options come through to parse(), which says so.
     flag.option = app_.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
@@ -255,39 +281,70 @@ std::string Verb::usage() const {
 }
 
 // The explanation of an option with its limits and default.
-std::string Verb::meaning(const Flag& flag) const {
+std::string Verb::meaning(const Flag& flag) {
   std::string notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
   const Field& field = flag.field;
   if (std::isfinite(field.min)) note(fmt::format("{} {}", field.min_open ? "above" : "at least", field.min));
   if (std::isfinite(field.max)) note(fmt::format("at most {}", field.max));
   if (!is_switch(field) && !field.default_shown().empty()) note("default: " + field.default_shown());
+  if (is_on(field)) note("on unless told otherwise");
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
 }
 
+std::string Verb::shape(const Flag& flag) {
+  // Of a switch that is on, both forms.
+  const std::string first = flag.name == flag.field.flag() ? "" : flag.field.flag() + ", ";
+  return (flag.short_name.empty() ? "    " : flag.short_name + ", ") + first + flag.name +
+         (flag.value_name.empty() ? "" : " " + flag.value_name);
+}
+
+std::vector<Verb::ArgumentText> Verb::argument_texts() const {
+  std::vector<ArgumentText> texts;
+  for (const Argument& one : arguments_) {
+    texts.push_back({one.name, one.help, one.optional, one.many != nullptr});
+  }
+  return texts;
+}
+
+std::vector<Verb::OptionText> Verb::option_texts() const {
+  std::vector<OptionText> texts;
+  for (const Flag& flag : flags_) {
+    texts.push_back(
+        {flag.short_name, flag.name, flag.value_name, flag.field.choices, flag.field.help, meaning(flag)});
+  }
+  texts.push_back({"-h", "--help", "", {}, kHelpMeaning, kHelpMeaning});
+  return texts;
+}
+
 std::string Verb::help() const {
-  std::string text = fmt::format("{}\n\n  {}\n", usage(), wrapped(about_.empty() ? summary_ : about_, 2, 2));
+  std::string text = fmt::format("{}\n\n  {}\n", usage(), wrapped(about(), 2, 2));
   if (!arguments_.empty()) text += "\nArguments:\n";
   for (const Argument& argument : arguments_) text += entry(argument.name, argument.help);
   text += "\nOptions:\n";
-  for (const Flag& flag : flags_) text += entry(flag.shape, meaning(flag));
-  text += entry("-h, --help", "show this text");
+  for (const Flag& flag : flags_) text += entry(shape(flag), meaning(flag));
+  text += entry("-h, --help", kHelpMeaning);
   if (!examples_.empty()) text += "\nExamples:\n";
   for (const auto& [command, what] : examples_) text += fmt::format("  {}\n      {}\n", command, what);
   return text;
 }
 
 std::string Verb::markdown() const {
-  std::string text = fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), about_);
+  std::string text =
+      fmt::format("### occam {}\n\n    {}\n\n{}\n", name_, usage(), wrapped(about_, 0, 0, kPageWidth));
   text += "\n| option | default | meaning |\n|---|---|---|\n";
   for (const Argument& argument : arguments_) {
     text += fmt::format("| `{}` | | {} |\n", argument.name, argument.help);
   }
   for (const Flag& flag : flags_) {
-    std::string shape = flag.shape.substr(flag.shape.find_first_not_of(' '));
-    for (std::size_t at = 0; (at = shape.find('|', at)) != std::string::npos; at += 2)
-      shape.insert(at, 1, '\\');
-    text += fmt::format("| `{}` | {} |\n", shape, flag.field.markdown_cells());
+    std::string cell = shape(flag);
+    cell.erase(0, cell.find_first_not_of(' '));
+    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2)
+      cell.insert(at, 1, '\\');
+    const std::string rest = is_switch(flag.field)
+                                 ? fmt::format("{} | {}", is_on(flag.field) ? "on" : "off", flag.field.help)
+                                 : flag.field.markdown_cells();
+    text += fmt::format("| `{}` | {} |\n", cell, rest);
   }
   return text;
 }
@@ -312,6 +369,28 @@ void Verb::take_arguments() {
   }
 }
 
+const std::string& Verb::path_of(const Flag& flag) const {
+  return *std::get<std::string*>(flag.field.target);
+}
+
+void Verb::refuse_clashing_files() const {
+  std::vector<NamedPath> inputs, outputs;
+  for (const Argument& argument : arguments_) {
+    const std::vector<std::string> one = {argument.one == nullptr ? "" : *argument.one};
+    for (const std::string& path : argument.many == nullptr ? one : *argument.many) {
+      // A problem that is not a .toml file is the name of a built-in one.
+      if (argument.name != "PROBLEM" || path.ends_with(".toml")) inputs.push_back({argument.name, path});
+    }
+  }
+  for (const std::string& name : read_) inputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  for (const Flag& flag : flags_) {
+    if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
+  }
+  for (const std::string& name : written_)
+    outputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  refuse_clashes(inputs, outputs);
+}
+
 int Verb::execute() {
   // An unknown option first: its value may have been taken for an argument.
   for (const std::string& extra : app_.remaining()) {
@@ -325,6 +404,7 @@ int Verb::execute() {
   for (const Flag& flag : flags_) {
     if (flag.option->count() > 0) parse(flag, flag.field);
   }
+  refuse_clashing_files();
   run_(Call(*this));
   return exit_code_;
 }
@@ -398,6 +478,12 @@ int Verbs::execute(int argc, const char* const* argv) {
     return verb->execute();
   }
   return show(help());
+}
+
+std::vector<NamedPath> simulator_inputs(const Problem& problem) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& path : simulator_files(problem)) inputs.push_back({"simulator", path});
+  return inputs;
 }
 
 std::vector<std::string> split_list(const std::string& text) {

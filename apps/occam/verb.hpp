@@ -54,8 +54,11 @@ class Call {
   // and SIGTERM only make stop_requested() true; a second one ends the program.
   std::unique_ptr<ProgressSink> progress(std::string unit) const;
 
-  // Writes to standard output. Throws Error(io).
+  // Writes to standard output, throws Error(io). Text for people: names in it come from files of anyone, so
+  // what would steer a terminal is shown instead of sent.
   static void print(std::string_view text);
+  // The same for programs (csv, JSON): byte for byte, unless standard output is a terminal.
+  static void print_data(std::string_view text);
 
   // What the program returns in the end; 0 unless set.
   void set_exit_code(int code) const;
@@ -75,9 +78,26 @@ class Call {
 
 class Verb {
  public:
+  // Arguments and options as help, man page and completion show them.
+  struct ArgumentText {
+    std::string name;  // "PROBLEM"
+    std::string help;
+    bool optional = false;
+    bool many = false;
+  };
+  struct OptionText {
+    std::string short_name;  // "-o"; mostly empty
+    std::string name;        // "--output"
+    std::string value;       // "FILE"; empty for a switch
+    std::vector<std::string> choices;
+    std::string help;     // what it does
+    std::string meaning;  // the same, with limits and default
+  };
+
   Verb(std::string name, std::string summary, CLI::App& app);
 
-  // Help: what the verb does, in full sentences, and an example (a command, what it is for).
+  // Help: what the verb does, in full sentences, and an example (a command, what it is for). The text is
+  // filled anew wherever it is shown; blank lines separate paragraphs.
   Verb& about(std::string text);
   Verb& example(std::string command, std::string meaning);
 
@@ -89,8 +109,12 @@ class Verb {
   Verb& arguments(std::string name, std::vector<std::string>& target, std::string help);
   // -o, --output FILE.
   Verb& output(std::string& target, std::string help);
-  // Flags. Values are checked by the fields; a true/false field is a switch, `--no-x` where it is on.
+  // Flags. Values are checked by the fields; a true/false field is a switch, with `--no-x` as its opposite.
   Verb& options(Fields fields);
+  // Which of the options, by the names of their fields, are paths of files that are read, and that are
+  // written. Arguments are read and -o is written in any case. What is written must not be read as well.
+  Verb& reads(std::vector<std::string> fields);
+  Verb& writes(std::vector<std::string> fields);
   // Adds --threads, --seed and --quiet.
   Verb& computes();
   // Not in the list of verbs: for developers.
@@ -99,6 +123,10 @@ class Verb {
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
+  const std::string& about() const { return about_.empty() ? summary_ : about_; }
+  const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
+  std::vector<ArgumentText> argument_texts() const;
+  std::vector<OptionText> option_texts() const;  // --help among them
   bool is_hidden() const { return hidden_; }
   std::string usage() const;     // "occam simulate PROBLEM [options]"
   std::string help() const;      // for a terminal
@@ -117,17 +145,22 @@ class Verb {
   struct Flag {
     Field field;
     CLI::Option* option = nullptr;
-    std::string shape;  // "-o, --output FILE"
+    std::string short_name;  // "-o"; mostly empty
+    std::string name;        // "--output", or "--no-x" of a switch that is on
+    std::string value_name;  // "FILE"; empty for a switch
     bool is_output = false;
   };
 
   void add_flag(Field field, std::string_view short_name, std::string_view value_name);
   const Flag* find(std::string_view field) const;
   static void parse(const Flag& flag, Field field);
-  std::string meaning(const Flag& flag) const;
+  static std::string meaning(const Flag& flag);
+  static std::string shape(const Flag& flag);  // "-o, --output FILE"
   // After CLI11 has cut up the command line: checks it, sets all targets, runs.
   int execute();
   void take_arguments();
+  void refuse_clashing_files() const;
+  const std::string& path_of(const Flag& flag) const;
 
   std::string name_;
   std::string summary_;
@@ -137,6 +170,7 @@ class Verb {
   std::vector<Argument> arguments_;
   std::vector<Flag> flags_;
   std::vector<std::string> positionals_;
+  std::vector<std::string> read_, written_;  // fields
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
   mutable int exit_code_ = 0;  // set through a Call
@@ -164,6 +198,11 @@ class Verbs {
 };
 
 void register_verbs(Verbs& verbs);  // generated from the list in CMakeLists.txt
+
+// The files that the problem's simulators consist of, as inputs that must not be overwritten.
+class Problem;
+struct NamedPath;
+std::vector<NamedPath> simulator_inputs(const Problem& problem);
 
 // The parts of "a,b,c"; none of an empty text.
 std::vector<std::string> split_list(const std::string& text);

@@ -129,7 +129,7 @@ TEST(AbcVerb, AnInterruptedRunLeavesNothing) {
   // Would run for ever: no simulated mean is exactly the observed one.
   const Outcome stopped = shell(
       "occam abc one-sample d.csv --min-epsilon 0 --populations 10000 --min-acceptance 1e-9 -o a.csv "
-      "--particles p.csv 2>log & pid=$!; sleep 1; kill -TERM $pid; wait $pid");
+      "--particles p.csv 2>log & pid=$!; await 'heeds_term $pid'; kill -TERM $pid; wait $pid");
   EXPECT_EQ(stopped.code, 130);
   EXPECT_NE(shell.read("log").find("interrupted in population"), std::string::npos) << shell.read("log");
   EXPECT_EQ(shell.folder().count_files(), 2u);  // d.csv and log

@@ -119,9 +119,8 @@ TEST_F(Reproduce, GoesOnAfterAnInterruption) {
   slow.replace(slow.find("iterations = 60"), 15, "iterations = 4000");
   shell_->write("slow/study.toml", slow);
   const Outcome stopped = (*shell_)(
-      "occam reproduce slow -o slow_out 2>slow_err & p=$!; while ! grep -q training slow_err; do sleep 0.02; "
-      "done;"
-      " kill -TERM $p; wait $p");
+      "occam reproduce slow -o slow_out 2>slow_err & p=$!; await 'grep -q training slow_err'; kill -TERM $p; "
+      "wait $p");
   EXPECT_EQ(stopped.code, 130);
   EXPECT_NE(shell_->read("slow_err").find("the same command goes on"), std::string::npos);
   const Outcome again = (*shell_)("occam reproduce slow -o slow_out");

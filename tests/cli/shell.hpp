@@ -1,5 +1,8 @@
 // Runs command lines the way a user does: in a shell, in a fresh folder, with the built program first in the
-// PATH; keeps what came out and the exit code.
+// PATH; keeps what came out and the exit code. Commands may use two functions:
+//   await CONDITION   waits until the command CONDITION succeeds; gives up, and says so, after a minute
+//                     (after $AWAIT tenths of a second)
+//   heeds_term PID    succeeds once the process has a handler for SIGTERM
 #pragma once
 
 #include <cstdlib>
@@ -26,8 +29,8 @@ class Shell {
     const std::string program = std::filesystem::path(OCCAM_BINARY).parent_path().string();
     // What is compiled goes into a cache of its own, unless the test has set one.
     write_file_atomic(script, "PATH='" + program + "':$PATH\nexport XDG_CACHE_HOME=\"${XDG_CACHE_HOME:-" +
-                                  capture_.path() + "/cache}\"\ncd '" + folder_.path() + "'\n" + command +
-                                  "\n");
+                                  capture_.path() + "/cache}\"\n" + kFunctions + "cd '" + folder_.path() +
+                                  "'\n" + command + "\n");
     const std::string line =
         "/bin/sh '" + script + "' >'" + capture_.path() + "/out' 2>'" + capture_.path() + "/err' </dev/null";
     const int status = std::system(line.c_str());
@@ -45,6 +48,19 @@ class Shell {
   std::string read(const std::string& name) const { return read_file(folder_ / name); }
 
  private:
+  // SIGTERM is bit 14 of the mask of signals that a process catches.
+  static constexpr const char* kFunctions = R"(
+await() {
+  tries=${AWAIT:-600}
+  until eval "$1"; do
+    tries=$((tries - 1))
+    if [ $tries -le 0 ]; then echo "gave up waiting for: $1" >&2; return 1; fi
+    sleep 0.1
+  done
+}
+heeds_term() { grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$1/status; }
+)";
+
   TemporaryFolder folder_;
   TemporaryFolder capture_;
 };

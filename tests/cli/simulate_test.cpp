@@ -122,8 +122,7 @@ TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
   Shell shell;
   const Outcome outcome = shell(
       "occam simulate gaussian-mixtures --datasets 100000 --exact -o a.csv & job=$!\n"
-      "for i in 1 2 3 4 5 6 7 8 9 10; do ls -A | grep -q a.csv && break; sleep 0.1; done\n"
-      "kill -TERM $job; wait $job");
+      "await 'ls -A | grep -q a.csv && heeds_term $job'; kill -TERM $job; wait $job");
   EXPECT_EQ(outcome.code, 130);
   // On a busy machine a line of progress may stand before it.
   EXPECT_NE(outcome.err.find("occam: interrupted after "), std::string::npos) << outcome.err;

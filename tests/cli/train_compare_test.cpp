@@ -146,9 +146,10 @@ TEST_F(TrainCompare, AnInterruptedRunResumesToTheSameBytes) {
   std::filesystem::remove(shell_.folder() / "net.occam");
   // Stopped as soon as its log has a line, however busy the machine is; by SIGTERM, which the program takes
   // as it does Ctrl-C: a shell without a terminal makes its background jobs deaf to SIGINT.
-  const Outcome stopped = shell_(options +
-                                 "--log run.log & pid=$!; while [ ! -s run.log ]; do sleep 0.02; done; "
-                                 "kill -TERM $pid; wait $pid; echo $? > code");
+  const Outcome stopped =
+      shell_(options +
+             "--log run.log & pid=$!; await '[ -s run.log ]'; kill -TERM $pid; wait $pid; "
+             "echo $? > code");
   if (std::filesystem::exists(shell_.folder() / "net.occam"))
     GTEST_SKIP() << "the run ended before the signal";
   EXPECT_EQ(shell_.read("code"), "130\n");

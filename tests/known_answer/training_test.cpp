@@ -160,6 +160,31 @@ TEST(Training, ARunAtChanceIsRestartedAndSaysSo) {
   EXPECT_NE(listener.said[2].find("2 restarts did not help"), std::string::npos);
 }
 
+TEST(Training, RatesArePositiveWhenAResumedRunRestarts) {
+  TrainOptions options = quick(150);
+  options.learning_rate = 1e-12;
+  options.restart_after = 60;
+  options.restarts = 1;
+  options.validate_every = 10;
+  const testing::TemporaryFolder folder;
+  TrainRun run;
+  run.checkpoint = folder / "run.checkpoint";
+  struct Stopping : Listener {
+    bool stop_requested() override { return step == 50; }
+  } stopping;
+  EXPECT_THROW(trained_bytes(1, options, run, stopping), Error);
+  run.resume = true;
+  std::vector<std::int64_t> steps;
+  run.log = [&](const TrainEvent& event) {
+    steps.push_back(event.step);
+    EXPECT_GT(event.data_sets_per_s, 0) << "at step " << event.step;
+  };
+  Listener listener;
+  trained_bytes(1, options, run, listener);
+  ASSERT_GT(steps.size(), 2u);
+  EXPECT_EQ(steps.front(), 10);  // step 60 began anew
+}
+
 TEST(Training, ADivergingRunNamesItsStep) {
   TrainOptions options = quick(400);
   options.learning_rate = 1e20;

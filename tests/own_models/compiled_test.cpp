@@ -20,7 +20,7 @@ class Compiled : public OwnModels {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(shell_.folder() / "cache/occam")) {
       EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
-      count += entry.path().extension() == ".so" ? 1 : 0;
+      count += entry.path().extension() == ".worker" ? 1 : 0;
     }
     return count;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,15 @@ inline bool has_r() {
 
 #define OCCAM_NEEDS_NUMPY() \
   if (!numpy_path()) GTEST_SKIP() << "there is no python3 with NumPy"
+
+// Whether a process is there and has not ended.
+inline bool runs(const std::string& id) {
+  std::ifstream file("/proc/" + id + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto state = text.rfind(')');
+  return state != std::string::npos && text[state + 2] != 'Z' && text[state + 2] != 'X';
+}
 
 // Two coins, `flat` and `fair`, with data from `simulator` (as in a problem file, quotes included).
 inline std::string coins(const std::string& simulator, const std::string& more = "") {

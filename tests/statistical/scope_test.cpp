@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "occam/core/progress.hpp"
 #include "occam/simulate/disturbance.hpp"
@@ -79,6 +80,36 @@ INSTANTIATE_TEST_SUITE_P(EveryKind, ScopePromise,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// Decision-making with a fixed share of trials in condition 1.
+Problem with_share(double share) {
+  ProblemSpec spec = load_problem("decision-making").spec();
+  spec.design = make_design({{"condition", {{"levels", {1, 2}}, {"shares", {share, 1 - share}}}}},
+                            spec.models.front().family().columns());
+  return Problem(std::move(spec));
+}
+
+// What the experimenter set makes no data set foreign: balanced, as balanced as experiments are, or not at
+// all.
+TEST(ScopePromise, HoldsForEveryDesign) {
+  ThreadPool pool(2);
+  Comparator comparator(hardly_trained(load_problem("decision-making"), pool), pool);
+  SilentProgress progress;
+  const ScopeReference scope =
+      build_scope(comparator, load_problem("decision-making"), {1000, 4000, false}, 1, progress);
+  SimulatorOptions options;
+  options.n = 200;
+  for (const double share : {0.5, 0.45, 0.3, 0.1, 0.01}) {
+    Batch batch;
+    Simulator(with_share(share), 9, Purpose::test, options).simulate_range(0, 600, pool, batch);
+    const std::vector<double> p = p_values(scope, comparator, batch);
+    // Chance in 600 data sets and in 400 ranks: 4.5 standard errors of both are exceeded once in 300,000.
+    const double se = std::sqrt(0.05 * 0.95 * (1 / 600.0 + 1 / 400.0));
+    EXPECT_LT(share_below(p, 0.05), 0.05 + 4.5 * se) << share;
+    for (std::int64_t b = 0; b < batch.size(); ++b)
+      EXPECT_EQ(comparator.file().design.foreign(batch.view().x.rows_from(batch.offsets()[b], 200)), "");
+  }
+}
 
 TEST(ScopePower, NoticesEvenWithAPoorNetwork) {
   ThreadPool pool(2);

@@ -125,8 +125,7 @@ class Accuracy final : public Measurement {
     finding.figures.push_back(
         {"accuracy_by_n", "Accuracy by size",
          "Solid line: how often the most probable model is the true one, with its 95 % interval. Dashed "
-         "line: "
-         "how often the predictions expect to be right. A dashed line above the band claims too much.",
+         "line: how often the predictions expect to be right. A dashed line above the band claims too much.",
          "Accuracy, and the accuracy that the predictions expect, against the size N of a data set.",
          "accuracy_by_n", specification});
   }
@@ -146,8 +145,7 @@ class Accuracy final : public Measurement {
                                    shown_number(chance()));
       judgement.advice =
           "Either data of these sizes cannot tell the models apart, or the network has learned nothing: "
-          "train "
-          "longer, or look at larger sizes (--n).";
+          "train longer, or look at larger sizes (--n).";
     }
     finding.judgements.push_back(std::move(judgement));
   }

@@ -122,10 +122,9 @@ class Confusion final : public Measurement {
     finding.figures.push_back(
         {"confused_pairs",
          "Most confused pairs",
-         fmt::format(
-             "Of {} models, the pairs most often confused: which share of the data sets of the first was "
-             "assigned to the second. With few data sets per model these shares are rough.",
-             J_),
+         fmt::format("Of {} models, the pairs most often confused: which share of the data sets of the first "
+                     "was assigned to the second. With few data sets per model these shares are rough.",
+                     J_),
          "The most confused pairs of models with the share of data sets confused.",
          "confused_pairs",
          {{"transform",

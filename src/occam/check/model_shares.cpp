@@ -143,8 +143,7 @@ class ModelShares final : public Measurement {
     judgement.severity = severity_of(std::fabs(off), limit, std::fabs(z) > reach + 1e-9);
     judgement.text = fmt::format(
         "Model {} deviates most: mean probability minus share of the data sets is {} (z = {:.1f}; by chance "
-        "up "
-        "to {:.1f}). The limit is {}.",
+        "up to {:.1f}). The limit is {}.",
         context_.layout.model_names[worst], shown_number(off), z, reach, shown_number(limit));
     if (judgement.severity != Severity::fine) {
       judgement.advice = fmt::format(

@@ -90,8 +90,7 @@ class Overconfidence final : public Measurement {
     judgement.severity = severity_of(over, limit, beyond);
     judgement.text = fmt::format(
         "Of {} data sets with a largest probability of at least {}, it was right in {}; overconfidence is "
-        "{}, "
-        "the limit {}.",
+        "{}, the limit {}.",
         static_cast<std::int64_t>(confident_), context_.options.confident, shown_number(accuracy),
         shown_number(over), shown_number(limit));
     if (judgement.severity != Severity::fine) {
@@ -107,19 +106,18 @@ class Overconfidence final : public Measurement {
     Judgement judgement;
     judgement.severity = severity_of(std::fabs(gap), limit, std::fabs(gap) > reach + 1e-12);
     judgement.text = fmt::format(
-        "The largest probability is {} on average, the accuracy {}: a gap of {}. Up to {} either "
-        "way could be chance; the limit is {}.",
+        "The largest probability is {} on average, the accuracy {}: a gap of {}. Up to {} either way could "
+        "be chance; the limit is {}.",
         shown_number(claimed_ / count_), shown_number(hits_ / count_), shown_number(gap), shown_number(reach),
         shown_number(limit));
     if (judgement.severity == Severity::fine) {
       judgement.text += resolution_text(reach, limit);
     } else {
-      const char* unsure =
-          context_.layout.has_u
-              ? "The predictions are less sure than they could be, as lambda > 0 makes them; "
-                "with lambda 0 they would not be."
-              : "The predictions are less sure than they could be, as a penalty in training "
-                "makes them: lambda, or the latent_weight of a variational head.";
+      const char* unsure = context_.layout.has_u
+                               ? "The predictions are less sure than they could be, as lambda > 0 makes "
+                                 "them; with lambda 0 they would not be."
+                               : "The predictions are less sure than they could be, as a penalty in training "
+                                 "makes them: lambda, or the latent_weight of a variational head.";
       judgement.advice = gap > 0 ? "The predictions are too sure of themselves. Train longer." : unsure;
     }
     finding.judgements.push_back(std::move(judgement));

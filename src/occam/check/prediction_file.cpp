@@ -49,7 +49,8 @@ void check_size(double n, const std::string& where) {
 
 class TextReader final : public PredictionReader {
  public:
-  explicit TextReader(const std::string& path) : reader_(CsvReader::open(path)) {
+  TextReader(const std::string& path, const CsvFormat& format, ProgressSink* notes)
+      : reader_(CsvReader::open(path, {.format = format, .notes = notes})) {
     for (const std::string& column : reader_.columns()) {
       if (!column.starts_with("p_") || column.size() == 2) continue;
       layout_.model_names.push_back(column.substr(2));
@@ -315,9 +316,10 @@ class ArrayWriter final : public PredictionWriter {
 
 }  // namespace
 
-std::unique_ptr<PredictionReader> PredictionReader::open(const std::string& path) {
+std::unique_ptr<PredictionReader> PredictionReader::open(const std::string& path, const CsvFormat& format,
+                                                         ProgressSink* notes) {
   if (path.ends_with(".npz")) return std::make_unique<ArrayReader>(path);
-  return std::make_unique<TextReader>(path);
+  return std::make_unique<TextReader>(path, format, notes);
 }
 
 std::unique_ptr<PredictionWriter> PredictionWriter::create(const std::string& path,

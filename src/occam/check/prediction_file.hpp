@@ -8,6 +8,8 @@
 #include <string>
 
 #include "occam/check/predictions.hpp"
+#include "occam/core/progress.hpp"
+#include "occam/io/csv_dialect.hpp"
 
 namespace occam {
 
@@ -24,8 +26,9 @@ class PredictionReader {
   // The next block; false at the end.
   virtual bool next(Predictions& block) = 0;
 
-  // By the ending of `path`: .npz, else text.
-  static std::unique_ptr<PredictionReader> open(const std::string& path);
+  // By the ending of `path`: .npz, else text in the given format; `notes` is told what was recognised.
+  static std::unique_ptr<PredictionReader> open(const std::string& path, const CsvFormat& format = {},
+                                                ProgressSink* notes = nullptr);
 };
 
 // Text is written as it comes, npz is held in memory. The file appears with commit().

@@ -84,17 +84,15 @@ void add_curves(const Disturbance& one, const std::vector<Step>& steps, Finding&
   finding.figures.push_back(
       {table.name,
        fmt::format("Robustness: {}", one.name),
-       fmt::format(
-           "{}. Means over data sets with 95 % intervals: the largest probability{} the entropy of p as a "
-           "part of its maximum{}. A network that noticed would become less sure; one that stays sure "
-           "does not notice that no model makes such data.{}",
-           table.title, has_u ? "," : " and", has_u ? ", and u" : "",
-           steps.front().caught.count() > 0
-               ? fmt::format(
-                     " The share of data sets that the scope test calls foreign at level {} should rise from "
-                     "there to one.",
-                     kScopeLevel)
-               : ""),
+       fmt::format("{}. Means over data sets with 95 % intervals: the largest probability{} the entropy of p "
+                   "as a part of its maximum{}. A network that noticed would become less sure; one that "
+                   "stays sure does not notice that no model makes such data.{}",
+                   table.title, has_u ? "," : " and", has_u ? ", and u" : "",
+                   steps.front().caught.count() > 0
+                       ? fmt::format(" The share of data sets that the scope test calls foreign at level {} "
+                                     "should rise from there to one.",
+                                     kScopeLevel)
+                       : ""),
        fmt::format("Mean largest probability{} against the strength of the disturbance {}.",
                    has_u ? ", entropy and u" : " and entropy", one.name),
        table.name,
@@ -153,8 +151,7 @@ void add_chosen(const Disturbance& one, const std::vector<Step>& steps, const st
       {table.name,
        fmt::format("Models chosen: {}", one.name),
        "Which model is most probable, as the disturbance grows. A model that takes over everything is the "
-       "one "
-       "that data of this kind would be mistaken for.",
+       "one that data of this kind would be mistaken for.",
        fmt::format("Share of data sets assigned to each model against the strength of the disturbance {}.",
                    one.name),
        table.name,
@@ -192,8 +189,7 @@ Judgement judged(const Disturbance& one, const Step& mild, const Step& strong) {
     judgement.text += scope ? " Most pass unnoticed." : " The network becomes no less sure.";
     judgement.advice =
         "Nothing here shows that no model makes such data. Before you believe an answer, compare your data "
-        "with "
-        "simulations from the model it favours.";
+        "with simulations from the model it favours.";
   }
   return judgement;
 }
@@ -211,8 +207,7 @@ Finding measure_robustness(const Predictor& predictor, const Problem& problem,
   Finding finding{"robustness", "Robustness", {}, {}, {}, {}};
   finding.text =
       "What does the network say as data become ever more unlike what the models make? It must answer with "
-      "one of its "
-      "models, whether or not any of them fits.";
+      "one of its models, whether or not any of them fits.";
   std::int64_t behind = 0;
   Batch batch;
   for (const Disturbance& one : chosen_disturbances(problem, request)) {

@@ -44,10 +44,8 @@ class ScopeAlarms final : public Measurement {
     Finding finding{"scope", "Scope test: false alarms", {}, {}, {}, {}};
     finding.text =
         "The scope test calls a data set foreign when few simulated ones look as foreign. These data sets "
-        "were all made "
-        "by the models, so every alarm is a false one; at level 0.05 there should be one in twenty, for "
-        "every model and "
-        "every size.";
+        "were all made by the models, so every alarm is a false one; at level 0.05 there should be one in "
+        "twenty, for every model and every size.";
     for (const double level : kLevels) {
       const auto alarms =
           static_cast<double>(std::count_if(p_.begin(), p_.end(), [&](double p) { return p <= level; }));
@@ -102,8 +100,7 @@ class ScopeAlarms final : public Measurement {
         {table.name,
          "False alarms by model and by size",
          "Dots with 95 % intervals; the dashed line is the level. Dots to its right: the test cries wolf "
-         "more often than "
-         "it says, for that model or that size.",
+         "more often than it says, for that model or that size.",
          "Rate of false alarms of the scope test for each model and each band of sizes.",
          table.name,
          {{"layer",
@@ -146,8 +143,7 @@ class ScopeAlarms final : public Measurement {
     if (beyond) {
       judgement.advice =
           "Its p-values are too small. Was the network file made with another version of the simulator? "
-          "Rebuild the "
-          "reference with `occam scope`.";
+          "Rebuild the reference with `occam scope`.";
     }
     finding.judgements.push_back(std::move(judgement));
   }

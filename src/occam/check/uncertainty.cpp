@@ -58,12 +58,9 @@ class Uncertainty final : public Measurement {
     finding.figures.push_back(
         {"uncertainty_by_n", "Uncertainty u by size",
          "Mean of u with the range of nine data sets in ten. Read it with care: trained with lambda = 0, u "
-         "is not "
-         "determined by the loss and means nothing; with lambda > 0 it is a function of p, so that data "
-         "which "
-         "fit no model look the same as data which all models explain equally well. A small u is no proof of "
-         "a "
-         "good fit.",
+         "is not determined by the loss and means nothing; with lambda > 0 it is a function of p, so that "
+         "data which fit no model look the same as data which all models explain equally well. A small u is "
+         "no proof of a good fit.",
          "Mean uncertainty u against the size N of a data set.", "uncertainty_by_n",
          vega_curve(vega_field("n", "quantitative", "N, middle of the band"), y, "lower", "upper",
                     vega_tooltips({{"n_from", "N from"},

@@ -65,7 +65,7 @@ std::vector<AnswerColumn> make_columns() {
        "networks with a scope reference", [](const Shape& s) { return s.scope; },
        [](const Row& r, std::int64_t) { return r.extras.scope[at(r.b)].p; }},
       {"scope_p_", Per::model, "Scope p", "the same among simulations of one model",
-       "networks with a scope reference and at most 20 models",
+       "networks with a scope reference and at most 16 models",
        [](const Shape& s) { return s.scope_by_model; },
        [](const Row& r, std::int64_t j) { return r.extras.scope[at(r.b)].by_model[at(j)]; }},
       {"verdict", Per::data_set, "Verdict", "decided, ambiguous, out-of-scope or outside-training", "",

@@ -7,6 +7,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/io/csv.hpp"
+#include "occam/io/shown.hpp"
 
 namespace occam {
 namespace {
@@ -103,7 +104,7 @@ namespace {
 // Room for the ids at hand, and for those to come.
 std::size_t id_width(const ModelPosterior& answers) {
   std::size_t width = 12;
-  for (std::int64_t b = 0; b < answers.size(); ++b) width = std::max(width, answers.id(b).size());
+  for (std::int64_t b = 0; b < answers.size(); ++b) width = std::max(width, shown(answers.id(b)).size());
   return std::min<std::size_t>(width, 40);
 }
 
@@ -129,7 +130,7 @@ std::string answer_lines(const ModelPosterior& answers, const AnswerExtras& extr
     std::iota(order.begin(), order.end(), 0);
     const std::vector<double> p = answers.probabilities(b);
     std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return p[i] > p[j]; });
-    text += fmt::format("{:<{}}  {:>6}  ", answers.id(b), width, answers.n(b));
+    text += fmt::format("{:<{}}  {:>6}  ", shown(answers.id(b)), width, answers.n(b));
     if (!extras.scope.empty()) text += fmt::format("{:>7.3f}  ", extras.scope[at].p);
     text += fmt::format("{:<16} ", word(extras.verdicts[at].verdict));
     for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {

@@ -41,10 +41,10 @@ Comparator::Comparator(NetworkFile file, ThreadPool& pool)
       network_(std::make_unique<Network<float>>(file_.config)),
       runner_(std::make_unique<BatchGradient<float>>(*network_, pool)) {}
 
-std::string Comparator::flag(std::int64_t n) const {
-  if (n > file_.largest_n) return fmt::format("n above trained range ({})", file_.largest_n);
-  if (n < file_.smallest_n) return fmt::format("n below trained range ({})", file_.smallest_n);
-  return "";
+std::string Comparator::flag(Matrix<const float> rows) const {
+  if (rows.rows > file_.largest_n) return fmt::format("n above trained range ({})", file_.largest_n);
+  if (rows.rows < file_.smallest_n) return fmt::format("n below trained range ({})", file_.smallest_n);
+  return file_.design.foreign(rows);
 }
 
 void Comparator::require_estimates() const {
@@ -112,7 +112,8 @@ void Comparator::add_answers(const std::vector<std::string>& ids, Ragged<const f
   const std::size_t spreads = outputs.spread.empty() ? 0 : J;
   for (std::int64_t b = 0; b < data.sets; ++b) {
     const auto at = static_cast<std::size_t>(b);
-    answers.add(ids[at], data.size(b), {outputs.log_alpha.data() + at * J, J}, flag(data.size(b)),
+    answers.add(ids[at], data.size(b), {outputs.log_alpha.data() + at * J, J},
+                flag(data.x.rows_from(data.offsets[b], data.size(b))),
                 {outputs.members.data() + at * members, members},
                 {outputs.spread.data() + at * spreads, spreads});
     if (estimates == nullptr) continue;

@@ -47,7 +47,8 @@ class Comparator {
   // Error(bad_data) as Network::check.
   NetworkOutputs outputs(Ragged<const float> data);
 
-  // Appends one answer per data set. Data sets larger or smaller than any trained on are flagged.
+  // Appends one answer per data set. Those of a size or a design that the network was not trained on are
+  // flagged.
   // Error(bad_data) as Network::check. With `estimates`, the parameters of each data set's most probable
   // model are appended too; Error(usage) if the network has no such head.
   void compare(const std::vector<std::string>& ids, Ragged<const float> data, ModelPosterior& answers,
@@ -58,7 +59,7 @@ class Comparator {
                    ParameterEstimates* estimates) const;
 
  private:
-  std::string flag(std::int64_t n) const;
+  std::string flag(Matrix<const float> rows) const;
 
   NetworkFile file_;
   ThreadPool& pool_;

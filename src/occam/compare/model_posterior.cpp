@@ -1,11 +1,11 @@
 #include "occam/compare/model_posterior.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
 
 namespace occam {
@@ -174,7 +174,7 @@ std::vector<double> parse_model_prior(const std::string& text, const std::vector
     const auto equals = item.find('=');
     double value = 0;
     const std::string_view number = equals == std::string_view::npos ? "" : item.substr(equals + 1);
-    const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), value);
+    const auto [end, status] = from_chars(number.data(), number.data() + number.size(), value);
     if (number.empty() || status != std::errc{} || end != number.data() + number.size()) {
       throw Error(ErrorKind::usage, "model prior: '{}' is not MODEL=PROBABILITY", item);
     }

@@ -11,6 +11,7 @@
 #include "occam/io/csv.hpp"
 #include "occam/io/npy.hpp"
 #include "occam/io/npz.hpp"
+#include "occam/io/shown.hpp"
 
 namespace occam {
 namespace {
@@ -96,8 +97,11 @@ class CsvDataSets {
     if (!reader_.next()) return false;
     key_.clear();
     for (const std::size_t column : by_) {
-      key_ += reader_.text(column);
-      key_ += '\0';  // in no cell, so that "a/b" and "c" are not taken for "a" and "b/c"
+      const std::string_view text = reader_.text(column);
+      // With its length, so that "a/b" and "c" are not taken for "a" and "b/c", whatever cells hold.
+      key_ += std::to_string(text.size());
+      key_ += ':';
+      key_ += text;
     }
     return true;
   }
@@ -105,8 +109,11 @@ class CsvDataSets {
   const std::string& key() const { return key_; }
   std::string id() const {
     if (by_.empty()) return default_id_;
-    std::string id = key_.substr(0, key_.size() - 1);
-    std::replace(id.begin(), id.end(), '\0', '/');
+    std::string id;
+    for (std::size_t i = 0; i < by_.size(); ++i) {
+      if (i > 0) id += '/';
+      id += reader_.text(by_[i]);
+    }
     return id;
   }
   void values(std::vector<float>& row) const {
@@ -115,7 +122,7 @@ class CsvDataSets {
       const double value = reader_.number(column);
       if (std::abs(value) > std::numeric_limits<float>::max()) {
         throw Error(ErrorKind::bad_data, "{}:{}: column '{}': {} is too large", reader_.name(),
-                    reader_.line(), reader_.columns()[column], value);
+                    reader_.line(), shown(reader_.columns()[column]), value);
       }
       row.push_back(static_cast<float>(value));
     }
@@ -128,16 +135,19 @@ class CsvDataSets {
   std::vector<std::size_t> columns_, by_;
 };
 
-CsvDataSets open_csv(const std::string& path, const ObservedOptions& options) {
+// `notes`: who is told how the file was read; a file that is read twice says it once.
+CsvDataSets open_csv(const std::string& path, const ObservedOptions& options, ProgressSink* notes) {
   CsvOptions csv;
+  csv.format = options.csv;
+  csv.notes = notes;
   if (options.missing == MissingRows::drop) csv.missing = MissingValues::keep_nan;
   if (path == "-") return {CsvReader::from_stream(std::cin, "standard input", csv), options, "stdin"};
-  return {CsvReader::open(path, csv), options, file_stem(path)};
+  return {CsvReader::open(path, csv), options, as_utf8(file_stem(path))};
 }
 
 // Whether the rows of each data set stand together, which lets the file be streamed.
 bool is_grouped(const std::string& path, const ObservedOptions& options) {
-  CsvDataSets rows = open_csv(path, options);
+  CsvDataSets rows = open_csv(path, options, nullptr);
   std::unordered_set<std::string> seen;
   std::string present;
   bool any = false;
@@ -155,7 +165,7 @@ bool is_grouped(const std::string& path, const ObservedOptions& options) {
 }
 
 void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
-  CsvDataSets rows = open_csv(path, options);
+  CsvDataSets rows = open_csv(path, options, options.notes);
   std::unordered_set<std::string> seen;
   std::vector<float> values;
   std::string present;
@@ -166,7 +176,7 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
         throw Error(
             ErrorKind::bad_data,
             "{}:{}: data set '{}' begins again; rows of a data set must stand together when read from a pipe",
-            rows.reader().name(), rows.reader().line(), rows.id());
+            rows.reader().name(), rows.reader().line(), shown(rows.id()));
       }
       present = rows.key();
       chunk.begin(rows.id());
@@ -180,7 +190,7 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 
 // Data sets whose rows are scattered over the file, in the order of their first rows.
 void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
-  CsvDataSets rows = open_csv(path, options);
+  CsvDataSets rows = open_csv(path, options, options.notes);
   std::unordered_map<std::string, std::size_t> index;
   std::vector<std::string> ids;
   std::vector<std::vector<float>> sets;
@@ -263,7 +273,7 @@ void read_npz(const std::string& path, std::int64_t D, MissingRows missing, Chun
   if (file.names().empty()) throw Error(ErrorKind::bad_data, "{}: there are no arrays in it", path);
   if (file.has("data") && file.has("n")) return add_packed(file, path, D, missing, chunk);
   for (const std::string& name : file.names())
-    add_array(file.read(name), path + ": '" + name + "'", name, D, missing, chunk);
+    add_array(file.read(name), path + ": '" + shown(name) + "'", as_utf8(name), D, missing, chunk);
 }
 
 }  // namespace
@@ -279,7 +289,7 @@ ObservedSummary read_observed(const std::string& path, const ObservedOptions& op
   if (path.ends_with(".npz")) {
     read_npz(path, D, options.missing, chunk);
   } else if (path.ends_with(".npy")) {
-    add_array(read_npy(path), path, file_stem(path), D, options.missing, chunk);
+    add_array(read_npy(path), path, as_utf8(file_stem(path)), D, options.missing, chunk);
   } else if (path == "-" || !InputFile(path).is_regular() || is_grouped(path, options)) {
     stream_csv(path, options, chunk);
   } else {

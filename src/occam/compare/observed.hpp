@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "occam/core/progress.hpp"
 #include "occam/data/matrix.hpp"
+#include "occam/io/csv_dialect.hpp"
 
 namespace occam {
 
@@ -20,6 +22,8 @@ struct ObservedOptions {
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
   MissingRows missing = MissingRows::refuse;
+  CsvFormat csv;                  // what separates cells, and the decimal mark
+  ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual
 };
 
 // What was left out because values were missing.
@@ -35,7 +39,7 @@ using ObservedSink = std::function<void(const std::vector<std::string>& ids, Rag
 // file; Error(bad_data), with file, line and column where there are any, for missing columns, cells that are
 // not numbers, missing values (unless rows with such are dropped), files without data, arrays of another
 // shape. Data sets are those whose values in all columns `by` agree; their ids are these values, joined by
-// '/'.
+// '/'. Ids are UTF-8: bytes that are not are taken for Windows-1252.
 ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
                               const ObservedSink& sink);
 

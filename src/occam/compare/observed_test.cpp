@@ -57,6 +57,21 @@ TEST_F(Observed, SeveralColumnsTellDataSetsApartExactly) {
   EXPECT_EQ(read(path, options), (Sets{{"a/b/c", {1, 3}}, {"a/b/c", {2}}}));
 }
 
+// Zero bytes in cells are bytes like others.
+TEST_F(Observed, ZeroBytesDoNotMergeDataSets) {
+  using namespace std::string_literals;
+  ObservedOptions options{{"x"}, {"subject", "day"}};
+  const auto path = file("a.csv", "subject,day,x\na\0b,c,1\na,b\0c,2\n"s);
+  EXPECT_EQ(read(path, options), (Sets{{"a\0b/c"s, {1}}, {"a/b\0c"s, {2}}}));
+}
+
+TEST_F(Observed, IdsAreUtf8) {
+  ObservedOptions options{{"x"}, {"name"}};
+  EXPECT_EQ(read(file("a.csv", "name,x\nM\xfcller,1\n"), options), (Sets{{"Müller", {1}}}));
+  options.by.clear();
+  EXPECT_EQ(read(file("M\xfcller.csv", "x\n1\n"), options), (Sets{{"Müller", {1}}}));
+}
+
 TEST_F(Observed, RowsWithMissingValuesAreLeftOutOnRequest) {
   ObservedOptions options{{"x", "y"}, {}};
   options.missing = MissingRows::drop;

@@ -1,6 +1,5 @@
 #include "occam/core/fields.hpp"
 
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
 
 namespace occam {
@@ -36,7 +36,7 @@ template <class Number>
 Number parse_number(const Field& field, std::string_view text) {
   text = trimmed(text);
   Number number{};
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, status] = from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc{} || end != text.data() + text.size()) refuse(field, text);
   return number;
 }

@@ -13,8 +13,10 @@ class ProgressSink {
   // `done` of `total` units (total 0: unknown); `note` is a short text such as the present loss.
   // Called from one thread at a time.
   virtual void update(std::int64_t done, std::int64_t total, std::string_view note) = 0;
-  // A message worth keeping: a restart, a warning.
+  // A message worth keeping, such as a restart.
   virtual void say(std::string_view message) = 0;
+  // What also a user who wants no messages has to know: something was left out, or is not to be trusted.
+  virtual void warn(std::string_view message) { say(message); }
   // Polled between units of work; true asks the library to stop at the next safe point.
   virtual bool stop_requested() { return false; }
 };

@@ -27,6 +27,8 @@ enum class Purpose : std::uint32_t {
   scope = 12,       // data sets that show what the models can produce
   abc = 13,         // candidates of ABC, and its draws from the prior
   design = 14,      // what the experimenter sets, for every data set
+  group = 15,       // model frequencies in a population, given the evidences of its members
+  order = 16,       // orders in which observations might have come in
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

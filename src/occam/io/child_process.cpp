@@ -1,40 +1,43 @@
 #include "occam/io/child_process.hpp"
 
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <functional>
-#include <mutex>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "occam/core/error.hpp"
+#include "occam/io/supervisor.hpp"
 
 extern char** environ;  // NOLINT: POSIX
 
 namespace occam {
 namespace {
 
-constexpr int kPatience_ms = 1000;
+constexpr double kEndAlone_s = 1.0;  // for a program to end by itself
+constexpr double kStart_s = 60.0;    // for the system to start one
+constexpr double kEnd_s = 5.0;       // for the system to end one that was killed
 constexpr int kPipeBytes = 1 << 20;  // asked for; the system may give less
 
 struct Pipe {
   int ends[2] = {-1, -1};  // to read from, to write to
 
-  explicit Pipe(int flags = 0) {
-    if (::pipe2(ends, O_CLOEXEC | flags) != 0) {
-      throw Error(ErrorKind::io, "cannot make a pipe: {}", std::strerror(errno));
-    }
+  Pipe() {
+    if (::pipe2(ends, O_CLOEXEC) != 0) fail();
+  }
+  // Both ends to read from and to write to.
+  struct TwoWay {};
+  explicit Pipe(TwoWay) {
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail();
+  }
+  [[noreturn]] static void fail() {
+    throw Error(ErrorKind::io, "cannot make a pipe: {}", std::strerror(errno));
   }
   ~Pipe() {
     for (const int end : ends) {
@@ -50,74 +53,12 @@ void make_non_blocking(int descriptor) {
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
 }
 
-// Linux kills a child when the thread that forked it ends, so all children are forked by one thread that
-// never does. It is never destroyed either: it sleeps until the program exits.
-class Forker {
- public:
-  static Forker& instance() {
-    static Forker& forker = *new Forker;
-    return forker;
-  }
-
-  // Runs `work` on the thread and waits for it.
-  void run(const std::function<void()>& work) {
-    const std::lock_guard<std::mutex> one_at_a_time(callers_);
-    std::unique_lock<std::mutex> lock(mutex_);
-    work_ = &work;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return work_ == nullptr; });
-  }
-
- private:
-  Forker() {
-    std::thread([this] { loop(); }).detach();
-  }
-
-  void loop() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return work_ != nullptr; });
-      (*work_)();
-      work_ = nullptr;
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex callers_, mutex_;
-  std::condition_variable changed_;
-  const std::function<void()>* work_ = nullptr;
-};
-
-// All a child needs between fork and exec, made ready before: nothing may be allocated there.
-struct Launch {
-  std::string program;
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-  const char* folder = nullptr;
-  int in = -1, out = -1, error = -1, report = -1;
-  pid_t parent = 0;
-
-  [[noreturn]] void in_child() const {
-    ::setpgid(0, 0);
-#ifdef __linux__
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
-#endif
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGPIPE, SIG_DFL);
-    ::signal(SIGINT, SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
-    if (::dup2(in, STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
-        ::dup2(error, STDERR_FILENO) >= 0 && (folder == nullptr || ::chdir(folder) == 0)) {
-      ::execve(program.c_str(), arguments.data(), environment.data());
-    }
-    const int reason = errno;
-    [[maybe_unused]] const ssize_t told = ::write(report, &reason, sizeof(reason));
-    ::_exit(127);
-  }
-};
+bool ready_to_read(int descriptor, const Deadline& deadline) {
+  struct pollfd watched {
+    descriptor, POLLIN, 0
+  };
+  return ::poll(&watched, 1, deadline.slice_ms()) > 0;
+}
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> all;
@@ -176,33 +117,38 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   launch.arguments = pointers(command);
   launch.environment = pointers(environment);
   if (!options.folder.empty()) launch.folder = options.folder.c_str();
-  launch.parent = ::getpid();
 
-  Pipe in, out, error, report;
+  Pipe in, out, error, report, control(Pipe::TwoWay{});
   launch.in = in.ends[0];
   launch.out = out.ends[1];
   launch.error = error.ends[1];
+  launch.inherited = options.inherited;
   launch.report = report.ends[1];
-  int reason = 0;
-  Forker::instance().run([&] {
-    id_ = ::fork();
-    if (id_ == 0) launch.in_child();
-    if (id_ < 0) reason = errno;
-  });
-  if (id_ > 0) {
-    ::setpgid(id_, id_);  // whichever of the two comes first
-    ::close(report.take(1));
-    if (::read(report.ends[0], &reason, sizeof(reason)) != sizeof(reason)) reason = 0;
-    if (reason != 0) ::waitpid(id_, nullptr, 0);
+  launch.control = control.ends[1];
+  supervisor_ = ::fork();
+  if (supervisor_ == 0) supervise(launch);
+  int reason = supervisor_ < 0 ? errno : 0;
+  control_ = control.take(0);
+  if (reason == 0) {
+    for (Pipe* pipe : {&report, &control}) ::close(pipe->take(1));
+    const Deadline deadline(kStart_s);
+    while (!deadline.passed() && !ready_to_read(report.ends[0], deadline)) {
+    }
+    make_non_blocking(report.ends[0]);
+    const ssize_t count = ::read(report.ends[0], &reason, sizeof(reason));
+    if (count < 0) reason = deadline.stopped() ? EINTR : ETIMEDOUT;
   }
   if (reason != 0) {
-    ended_ = true;
+    kill();
+    wait();
+    ::close(control_);
+    if (reason == EINTR) throw Error(ErrorKind::interrupted, "stopped before '{}' was started", command[0]);
     throw Error(ErrorKind::io, "cannot start '{}': {}", command[0], std::strerror(reason));
   }
   input_ = in.take(1);
   output_ = out.take(0);
   error_ = error.take(0);
-  for (const int descriptor : {input_, output_, error_}) make_non_blocking(descriptor);
+  for (const int descriptor : {input_, output_, error_, control_}) make_non_blocking(descriptor);
 #ifdef F_SETPIPE_SZ
   ::fcntl(output_, F_SETPIPE_SZ, kPipeBytes);
   ::fcntl(input_, F_SETPIPE_SZ, kPipeBytes);
@@ -211,21 +157,22 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
 
 ChildProcess::~ChildProcess() {
   close_input();
-  if (!ended_) {
-    // Its output closes when it ends; what it still writes is read, so that it is not held up.
-    char rest[4096];
-    struct pollfd watched[] = {{output_, POLLIN, 0}, {error_, POLLIN, 0}};
-    for (bool open = true; open && ::poll(watched, 2, kPatience_ms) > 0;) {
-      for (struct pollfd& end : watched) {
-        if (end.revents == 0) continue;
-        const ssize_t count = ::read(end.fd, rest, sizeof(rest));
-        if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) open = false;
-      }
+  // It is given a moment to end by itself; what it still writes is read, so that it is not held up.
+  char rest[4096];
+  struct pollfd watched[] = {{output_, POLLIN, 0}, {error_, POLLIN, 0}, {control_, POLLIN, 0}};
+  for (const Deadline deadline(killed_ || ended_ ? 0.0 : kEndAlone_s); !deadline.passed();) {
+    if (::poll(watched, 3, deadline.slice_ms()) <= 0) continue;
+    if (watched[2].revents != 0) break;  // it has ended
+    for (struct pollfd* const at : {&watched[0], &watched[1]}) {
+      struct pollfd& end = *at;
+      if (end.revents == 0) continue;
+      const ssize_t count = ::read(end.fd, rest, sizeof(rest));
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) end.fd = -1;
     }
   }
   kill();
   wait();
-  for (const int descriptor : {output_, error_}) {
+  for (const int descriptor : {output_, error_, control_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
 }
@@ -251,36 +198,73 @@ void ChildProcess::close_input() {
   if (input_ >= 0) ::close(std::exchange(input_, -1));
 }
 
-void ChildProcess::kill() {
-  // Not yet waited for, so the number cannot belong to another process.
-  if (!ended_ && id_ > 0) ::kill(-id_, SIGKILL);
+bool ChildProcess::ends_before(const Deadline& deadline) const {
+  for (;;) {
+    if (ready_to_read(control_, deadline)) return true;
+    if (deadline.passed()) return false;
+  }
 }
 
+void ChildProcess::kill() {
+  if (!killed_ && control_ >= 0) ::shutdown(control_, SHUT_WR);
+  killed_ = true;
+}
+
+// The supervisor writes the status, ends whatever is left, and then closes its end.
 std::string ChildProcess::wait() {
-  if (ended_ || id_ <= 0) return end_;
-  int status = 0;
-  // The leader may have ended while others of its group go on: they end here, while its number is still ours.
-  siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
-  ::kill(-id_, SIGKILL);
-  while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (ended_ || supervisor_ <= 0) return end_;
   ended_ = true;
+  end_ = "it does not end, though it was killed";
+  int status = 0;
+  // By the clock alone: a wish to stop has brought us here, perhaps.
+  const auto start = std::chrono::steady_clock::now();
+  const auto left_s = [&] {
+    return kEnd_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  bool known = false;
+  bool gone = false;
+  while (!gone && left_s() > 0) {
+    struct pollfd watched {
+      control_, POLLIN, 0
+    };
+    if (::poll(&watched, 1, static_cast<int>(1e3 * left_s()) + 1) <= 0) continue;
+    int told = 0;
+    const ssize_t count = ::recv(control_, &told, sizeof(told), MSG_DONTWAIT);
+    if (count == sizeof(told)) {
+      status = told;
+      known = true;
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+      gone = true;
+    }
+  }
+  if (gone) {
+    while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    if (!known) end_ = "ended with the process that watched over it";
+  }
+  if (!known) return end_;
   exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   end_ = WIFSIGNALED(status) ? fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
                              : fmt::format("exit code {}", WEXITSTATUS(status));
   return end_;
 }
 
-std::pair<int, std::string> run_program(const ChildOptions& options, std::size_t limit) {
+std::pair<int, std::string> run_program(const ChildOptions& options, double timeout_s, std::size_t limit) {
   ChildProcess child(options);
   child.close_input();
   std::string text;
   char piece[4096];
   struct pollfd watched[] = {{child.output(), POLLIN, 0}, {child.error(), POLLIN, 0}};
+  const Deadline deadline(timeout_s);
   for (int open = 2; open > 0;) {
-    ::poll(watched, 2, -1);
+    if (deadline.passed()) {
+      child.kill();
+      if (deadline.stopped())
+        throw Error(ErrorKind::interrupted, "stopped while '{}' ran", options.command[0]);
+      throw Error(ErrorKind::bad_config, "'{}' did not end within {} s", options.command[0], timeout_s)
+          .with_detail(text);
+    }
+    if (::poll(watched, 2, deadline.slice_ms()) <= 0) continue;
     for (struct pollfd& end : watched) {
       if (end.fd < 0 || end.revents == 0) continue;
       const ssize_t count = ::read(end.fd, piece, sizeof(piece));

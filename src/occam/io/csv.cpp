@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/shown.hpp"
 
@@ -52,17 +53,6 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-bool ends_with_ignoring_case(std::string_view text, std::string_view ending) {
-  if (text.size() < ending.size()) return false;
-  text.remove_prefix(text.size() - ending.size());
-  return std::equal(text.begin(), text.end(), ending.begin(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
-}
-
-char delimiter_for(std::string_view name) {
-  return ends_with_ignoring_case(name, ".tsv") || ends_with_ignoring_case(name, ".tab") ? '\t' : ',';
-}
-
 std::string undoubled(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -73,12 +63,12 @@ std::string undoubled(std::string_view text) {
   return result;
 }
 
-enum class CellStatus { number, missing, infinite, out_of_range, other };
+enum class CellStatus { number, missing, infinite, out_of_range, in_doubt, other };
 
 // std::from_chars reports numbers below the smallest double as out of range too; those are just nearly zero.
 CellStatus parse_extreme(std::string_view text, double& number) {
   long double wide = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), wide);
+  const auto [end, status] = from_chars(text.data(), text.data() + text.size(), wide);
   if (status != std::errc{} || std::abs(wide) > 1) return CellStatus::out_of_range;
   number = static_cast<double>(wide);
   return CellStatus::number;
@@ -90,7 +80,7 @@ CellStatus parse_unusual_cell(std::string_view text, double& number) {
   if (text.empty() || text == "NA") return CellStatus::missing;
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const char* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, number);
+  const auto [end, status] = from_chars(text.data(), last, number);
   if (status == std::errc::invalid_argument || end != last) return CellStatus::other;
   if (status == std::errc::result_out_of_range) return parse_extreme(text, number);
   if (std::isnan(number)) return CellStatus::missing;
@@ -129,13 +119,36 @@ inline bool parse_short_decimal(std::string_view text, double& number) {
 inline CellStatus parse_cell(std::string_view text, double& number) {
   if (parse_short_decimal(text, number)) return CellStatus::number;
   const char* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, number);
+  const auto [end, status] = from_chars(text.data(), last, number);
   if (status == std::errc{} && end == last && std::isfinite(number)) return CellStatus::number;
   return parse_unusual_cell(text, number);
 }
 
-[[noreturn]] void refuse_cell(CellStatus status, std::string_view name, std::size_t line,
-                              std::string_view column, std::string_view cell) {
+// The same for a decimal comma, or (mark 0) where only whole numbers are beyond doubt.
+CellStatus parse_marked_cell(std::string_view text, char mark, double& number) {
+  if (text.find('.') != std::string_view::npos) return mark == ',' ? CellStatus::other : CellStatus::in_doubt;
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return parse_cell(text, number);
+  if (mark != ',') return CellStatus::in_doubt;
+  std::string pointed(text);
+  pointed[comma] = '.';
+  return parse_cell(pointed, number);
+}
+
+inline CellStatus parse_cell(std::string_view text, const CsvDialect& dialect, double& number) {
+  return dialect.decimal == '.' ? parse_cell(text, number) : parse_marked_cell(text, dialect.decimal, number);
+}
+
+// What may be meant by a cell that is no number.
+std::string cell_hint(std::string_view cell, const CsvDialect& dialect) {
+  const char other = dialect.decimal == ',' ? '.' : ',';
+  if (!is_decimal_with(other, without_blanks(cell))) return "";
+  return fmt::format(" with a decimal {}; if all decimals of the file are written so, add --decimal {}",
+                     dialect.decimal == ',' ? "comma" : "point", other == ',' ? "comma" : "point");
+}
+
+[[noreturn]] void refuse_cell(CellStatus status, const CsvDialect& dialect, std::string_view name,
+                              std::size_t line, std::string_view column, std::string_view cell) {
   const std::string where = fmt::format("{}:{}: column '{}'", name, line, shown(column));
   switch (status) {
     case CellStatus::missing:
@@ -145,18 +158,23 @@ inline CellStatus parse_cell(std::string_view text, double& number) {
       throw Error(ErrorKind::bad_data, "{}: '{}' is not a finite number", where, shown(cell));
     case CellStatus::out_of_range:
       throw Error(ErrorKind::bad_data, "{}: '{}' is beyond the range of numbers", where, shown(cell));
+    case CellStatus::in_doubt:
+      throw Error(ErrorKind::bad_data, "{}: '{}' cannot be read for sure: {}", where, shown(cell),
+                  dialect.doubt);
     default:
-      throw Error(ErrorKind::bad_data, "{}: '{}' is not a number", where, shown(cell));
+      throw Error(ErrorKind::bad_data, "{}: '{}' is not a number{}", where, shown(cell),
+                  cell_hint(cell, dialect));
   }
 }
 
 // A cell that parse_cell did not find to be a number: NaN where missing values are kept, else an error.
-double missing_or_refuse(CellStatus status, MissingValues missing, std::string_view name, std::size_t line,
-                         std::string_view column, std::string_view cell) {
+double missing_or_refuse(CellStatus status, MissingValues missing, const CsvDialect& dialect,
+                         std::string_view name, std::size_t line, std::string_view column,
+                         std::string_view cell) {
   if (status == CellStatus::missing && missing == MissingValues::keep_nan) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  refuse_cell(status, name, line, column, cell);
+  refuse_cell(status, dialect, name, line, column, cell);
 }
 
 std::size_t find_column(const std::vector<std::string>& columns, std::string_view column) {
@@ -176,23 +194,35 @@ std::size_t require_column(const std::vector<std::string>& columns, std::string_
   std::string message =
       fmt::format("{}: no column '{}'{}; the columns are: {}", name, column, hint, fmt::join(listed, ", "));
   if (columns.size() == 1 && columns[0].find_first_of(";\t,|") != std::string::npos) {
-    message += ". Is another delimiter meant?";
+    message += ". Say what stands between cells with --separator comma, semicolon or tab";
   }
   throw Error(ErrorKind::bad_data, message);
 }
 
 }  // namespace
 
-CsvReader::CsvReader(std::string name, CsvOptions options) : name_(std::move(name)), options_(options) {
-  if (options_.delimiter == '\0') options_.delimiter = delimiter_for(name_);
-  if (options_.delimiter == '"' || options_.delimiter == '\n' || options_.delimiter == '\r') {
-    throw Error(ErrorKind::usage, "{}: a quote or a line end cannot separate cells", name_);
-  }
-}
+CsvReader::CsvReader(std::string name, CsvOptions options)
+    : name_(std::move(name)), options_(std::move(options)) {}
 
 CsvReader::CsvReader(ByteSource source, std::string name, CsvOptions options)
-    : CsvReader(std::move(name), options) {
-  source_ = std::move(source);
+    : CsvReader(std::move(name), std::move(options)) {
+  // The beginning is read ahead, looked at, and handed out again before the rest.
+  const auto head = std::make_shared<std::string>(kCsvHeadBytes, '\0');
+  std::size_t size = 0;
+  std::size_t count = 1;
+  while (size < head->size() && count > 0) {
+    count = source(std::span<char>(*head).subspan(size));
+    size += count;
+  }
+  head->resize(size);
+  source_ = [head, given = take_head(*head, count == 0),
+             rest = std::move(source)](std::span<char> out) mutable {
+    if (given == head->size()) return rest(out);
+    const std::size_t some = std::min(out.size(), head->size() - given);
+    std::memcpy(out.data(), head->data() + given, some);
+    given += some;
+    return some;
+  };
   read_header();
 }
 
@@ -212,7 +242,8 @@ CsvReader CsvReader::from_stream(std::istream& stream, std::string name, CsvOpti
 
 CsvReader CsvReader::from_text(std::string_view text, std::string name, CsvOptions options) {
   CsvReader reader(std::move(name), options);
-  reader.position_ = text.data();
+  const std::size_t skipped = reader.take_head(text.substr(0, kCsvHeadBytes), text.size() <= kCsvHeadBytes);
+  reader.position_ = text.data() + skipped;
   reader.end_ = text.data() + text.size();
   reader.at_end_ = true;
   reader.read_header();
@@ -228,8 +259,7 @@ std::size_t CsvReader::column_index(std::string_view column) const {
 }
 
 // Says what a file is that is no text at all, rather than complain about its columns.
-void CsvReader::require_text() const {
-  const std::string_view start(position_, static_cast<std::size_t>(end_ - position_));
+void CsvReader::require_text(std::string_view start) const {
   const char* found = nullptr;
   if (start.starts_with("PK\x03\x04")) found = "a zip archive or a spreadsheet";
   if (start.starts_with("\x1f\x8b")) found = "compressed with gzip";
@@ -239,13 +269,19 @@ void CsvReader::require_text() const {
     throw Error(ErrorKind::bad_data, "{}: this is {}; expected csv in UTF-8", name_, found);
 }
 
+// Learns from the beginning of the file how it is written. Returns how many bytes stand before the header.
+std::size_t CsvReader::take_head(std::string_view head, bool whole) {
+  require_text(head);
+  const std::string_view byte_order_mark = "\xef\xbb\xbf";
+  const std::size_t mark = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  dialect_ = csv_dialect(head.substr(mark), whole, name_, options_.format);
+  if (dialect_.skipped_bytes > 0) ++next_line_;
+  if (!dialect_.note.empty() && options_.notes != nullptr) options_.notes->say(dialect_.note);
+  return mark + dialect_.skipped_bytes;
+}
+
 void CsvReader::read_header() {
   if (!at_end_) refill();
-  require_text();
-  const std::string_view mark = "\xef\xbb\xbf";
-  if (std::string_view(position_, static_cast<std::size_t>(end_ - position_)).starts_with(mark)) {
-    position_ += mark.size();
-  }
   do {
     if (!next_row()) throw Error(ErrorKind::bad_data, "{}: the file is empty; expected a header row", name_);
   } while (is_blank());
@@ -253,7 +289,10 @@ void CsvReader::read_header() {
   std::unordered_set<std::string_view> seen;
   columns_.reserve(cell_count_);
   for (std::size_t i = 0; i < cell_count_; ++i) {
-    columns_.emplace_back(cells_[i].quoted ? text(i) : without_blanks(text(i)));
+    const std::string_view name = cells_[i].escaped ? std::string_view(unescaped_[i])
+                                                    : std::string_view(cells_[i].data, cells_[i].size);
+    if (!is_utf8(name)) note_encoding();
+    columns_.push_back(as_utf8(cells_[i].quoted ? name : without_blanks(name)));
     const std::string& column = columns_.back();
     if (column.find('\0') != std::string::npos) {
       throw Error(ErrorKind::bad_data, "{}:{}: the header holds zero bytes; expected csv in UTF-8", name_,
@@ -268,6 +307,13 @@ void CsvReader::read_header() {
       throw Error(ErrorKind::bad_data, "{}:{}: two columns are named '{}'", name_, row_line_, shown(column));
     }
   }
+  decoded_.resize(columns_.size());
+}
+
+void CsvReader::note_encoding() const {
+  if (encoding_noted_ || options_.notes == nullptr) return;
+  encoding_noted_ = true;
+  options_.notes->say(fmt::format("{}: not in UTF-8; names in it are read as Windows-1252 (Latin-1)", name_));
 }
 
 // Moves what is left of the buffer to its front and reads on behind it; a row that fills it doubles it.
@@ -322,7 +368,7 @@ const char* CsvReader::quoted_cell(const char* at, std::size_t& newlines) {
 CsvReader::Step CsvReader::tokenise() {
   const char* at = position_;
   if (at == end_) return at_end_ ? Step::end : Step::more;
-  const char delimiter = options_.delimiter;
+  const char delimiter = dialect_.separator;
   std::size_t newlines = 0;
   cell_count_ = 0;
   any_escaped_ = false;
@@ -365,6 +411,16 @@ bool CsvReader::next_row() {
   }
 }
 
+// More cells than the header has: their commas may be decimal ones.
+std::string CsvReader::count_hint() const {
+  if (dialect_.separator != ',' || cell_count_ <= columns_.size()) return "";
+  return "; if the commas in it are decimal marks, " +
+         std::string(
+             columns_.size() == 1
+                 ? "add --decimal comma"
+                 : "separate cells by semicolons or tabs, or quote the numbers and add --decimal comma");
+}
+
 bool CsvReader::next() {
   if (!next_row()) return false;
   if (is_blank()) {
@@ -376,8 +432,8 @@ bool CsvReader::next() {
                 name_, blank_line);
   }
   if (cell_count_ != columns_.size()) {
-    throw Error(ErrorKind::bad_data, "{}:{}: expected {} cells as in the header, found {}", name_, row_line_,
-                columns_.size(), cell_count_);
+    throw Error(ErrorKind::bad_data, "{}:{}: expected {} cells as in the header, found {}{}", name_,
+                row_line_, columns_.size(), cell_count_, count_hint());
   }
   if (any_escaped_) unescape_cells();
   return true;
@@ -392,21 +448,28 @@ void CsvReader::unescape_cells() {
 
 std::string_view CsvReader::text(std::size_t column) const {
   const Cell& cell = cells_[column];
-  return cell.escaped ? std::string_view(unescaped_[column]) : std::string_view(cell.data, cell.size);
+  const std::string_view bytes =
+      cell.escaped ? std::string_view(unescaped_[column]) : std::string_view(cell.data, cell.size);
+  if (is_utf8(bytes)) return bytes;
+  note_encoding();
+  return decoded_[column] = as_utf8(bytes);
 }
 
 double CsvReader::number(std::size_t column) const {
   double number = 0;
-  const CellStatus status = parse_cell(text(column), number);
+  // A cell with doubled quotes is no number either way, so the raw bytes will do.
+  const CellStatus status = parse_cell({cells_[column].data, cells_[column].size}, dialect_, number);
   if (status == CellStatus::number) return number;
-  return missing_or_refuse(status, options_.missing, name_, row_line_, columns_[column], text(column));
+  return missing_or_refuse(status, options_.missing, dialect_, name_, row_line_, columns_[column],
+                           text(column));
 }
 
 CsvTable::CsvTable(std::string text, std::string name, CsvOptions options)
-    : name_(std::move(name)), options_(options), text_(std::move(text)) {
+    : name_(std::move(name)), options_(std::move(options)), text_(std::move(text)) {
   if (text_.size() >= kLargestText) throw Error(ErrorKind::bad_data, "{}: larger than 1 TiB", name_);
   CsvReader reader = CsvReader::from_text(text_, name_, options_);
   columns_ = reader.columns();
+  dialect_ = reader.dialect_;
   std::size_t expected_line = 0;
   while (reader.next()) {
     if (rows_ == 0) {
@@ -450,10 +513,10 @@ std::vector<double> CsvTable::numbers(std::size_t column) const {
   std::vector<double> result(rows_);
   for (std::size_t row = 0; row < rows_; ++row) {
     // A cell with doubled quotes is no number either way, so the raw text will do.
-    const CellStatus status = parse_cell(raw(row, column), result[row]);
+    const CellStatus status = parse_cell(raw(row, column), dialect_, result[row]);
     if (status == CellStatus::number) continue;
-    result[row] =
-        missing_or_refuse(status, options_.missing, name_, line(row), columns_[column], cell(row, column));
+    result[row] = missing_or_refuse(status, options_.missing, dialect_, name_, line(row), columns_[column],
+                                    cell(row, column));
   }
   return result;
 }
@@ -471,7 +534,7 @@ std::vector<std::string> CsvTable::text(std::size_t column) const {
 
 std::string CsvTable::cell(std::size_t row, std::size_t column) const {
   const bool escaped = (cells_[row * columns_.size() + column] & 1) != 0;
-  return escaped ? undoubled(raw(row, column)) : std::string(raw(row, column));
+  return as_utf8(escaped ? undoubled(raw(row, column)) : std::string(raw(row, column)));
 }
 
 std::size_t CsvTable::line(std::size_t row) const {
@@ -483,7 +546,7 @@ std::size_t CsvTable::line(std::size_t row) const {
 }
 
 CsvTable read_csv(const std::string& path, CsvOptions options) {
-  return CsvTable(read_file(path), path, options);
+  return CsvTable(read_file(path), path, std::move(options));
 }
 
 CsvTable read_csv(std::istream& stream, std::string name, CsvOptions options) {
@@ -494,7 +557,7 @@ CsvTable read_csv(std::istream& stream, std::string name, CsvOptions options) {
     text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
   } while (stream);
   if (stream.bad()) throw Error(ErrorKind::io, "cannot read '{}'", name);
-  return CsvTable(std::move(text), std::move(name), options);
+  return CsvTable(std::move(text), std::move(name), std::move(options));
 }
 
 CsvWriter::CsvWriter(ByteSink sink, const std::vector<std::string>& columns, char delimiter)

@@ -1,7 +1,8 @@
 // csv and tsv: RFC 4180 (quoted cells, doubled quotes, newlines inside quotes) with a header row; LF or CRLF,
-// UTF-8 with or without a byte order mark, blank lines at the end ignored. CsvReader goes row by row in
-// bounded memory; CsvTable holds a whole file and parses columns on demand; CsvWriter writes what both read.
-// Messages name the file, the true line (also after newlines inside quotes) and the column.
+// UTF-8 with or without a byte order mark, blank lines at the end ignored. Separator and decimal mark are set
+// or recognised (csv_dialect.hpp); cells that are not UTF-8 are taken for Windows-1252. CsvReader goes row by
+// row in bounded memory; CsvTable holds a whole file and parses columns on demand; CsvWriter writes what both
+// read. Messages name the file, the true line (also after newlines inside quotes) and the column.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "occam/core/progress.hpp"
+#include "occam/io/csv_dialect.hpp"
 #include "occam/io/file.hpp"
 
 namespace occam {
@@ -21,9 +24,10 @@ namespace occam {
 enum class MissingValues { refuse, keep_nan };
 
 struct CsvOptions {
-  char delimiter = '\0';  // '\0': a tab for names that end in .tsv or .tab, otherwise a comma
+  CsvFormat format;
   MissingValues missing = MissingValues::refuse;
-  std::size_t chunk_bytes = std::size_t{1} << 18;     // streaming only: read at a time (fits in a cache)
+  ProgressSink* notes = nullptr;                   // told once what was recognised, where it is not the usual
+  std::size_t chunk_bytes = std::size_t{1} << 18;  // streaming only: read at a time (fits in a cache)
   std::size_t max_row_bytes = std::size_t{64} << 20;  // streaming only: the memory one row may take
 };
 
@@ -48,7 +52,7 @@ class CsvReader {
   // Moves to the next row; false at the end. Then the functions below speak of that row.
   bool next();
   std::size_t line() const { return row_line_; }  // where the row starts, from 1
-  // The cell without its quotes, valid until next().
+  // The cell without its quotes, as UTF-8, valid until next().
   std::string_view text(std::size_t column) const;
   // The cell as a finite number, or NaN for a missing one if the options keep those; else Error(bad_data).
   double number(std::size_t column) const;
@@ -64,8 +68,9 @@ class CsvReader {
   enum class Step { row, more, end };
 
   CsvReader(std::string name, CsvOptions options);
+  std::size_t take_head(std::string_view head, bool whole);
   void read_header();
-  void require_text() const;
+  void require_text(std::string_view start) const;
   void refill();
   Step tokenise();
   const char* quoted_cell(const char* at, std::size_t& newlines);
@@ -73,9 +78,12 @@ class CsvReader {
   bool is_blank() const { return cell_count_ == 1 && cells_[0].size == 0 && !cells_[0].quoted; }
   void add_cell(const char* begin, const char* end, bool quoted, bool escaped);
   void unescape_cells();
+  void note_encoding() const;
+  std::string count_hint() const;
 
   std::string name_;
   CsvOptions options_;
+  CsvDialect dialect_;
   std::vector<std::string> columns_;
 
   ByteSource source_;         // empty when the whole text is there
@@ -90,6 +98,8 @@ class CsvReader {
   std::size_t row_line_ = 0;
   std::vector<std::string> unescaped_;  // per column, for cells with doubled quotes
   bool any_escaped_ = false;
+  mutable std::vector<std::string> decoded_;  // per column, for cells that are not UTF-8
+  mutable bool encoding_noted_ = false;
 };
 
 // A whole file: its text and eight bytes per cell. Numbers and strings are made when a column is asked for.
@@ -124,6 +134,7 @@ class CsvTable {
 
   std::string name_;
   CsvOptions options_;
+  CsvDialect dialect_;
   std::string text_;
   std::vector<std::string> columns_;
   std::vector<PackedCell> cells_;  // (rows, columns)

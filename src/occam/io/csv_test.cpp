@@ -76,7 +76,7 @@ TEST(Csv, TakesEveryUsualForm) {
     EXPECT_EQ(streamed_cells(text, 16), expected) << text;
   }
   EXPECT_EQ(CsvTable("a\tb\n1\t2,5\n", "x.TSV").text("b"), Strings{"2,5"});
-  EXPECT_EQ(table_of("a;b\n1;2\n", {.delimiter = ';'}).numbers("b"), Numbers{2});
+  EXPECT_EQ(table_of("a;b\n1;2\n", {.format = {.separator = "semicolon"}}).numbers("b"), Numbers{2});
   EXPECT_EQ(table_of("a,b,,\n1,2,,\n").numbers("b"), Numbers{2});
 }
 
@@ -122,7 +122,9 @@ TEST(Csv, ParsesRandomDecimalsCorrectly) {
 TEST(Csv, NamesFileLineAndColumn) {
   EXPECT_EQ(csv_failure("b,a\n\"1\n2\",3\n4,abc\n"), "65: x.csv:4: column 'a': 'abc' is not a number");
   EXPECT_EQ(csv_failure("a\n1\n1.5x\n"), "65: x.csv:3: column 'a': '1.5x' is not a number");
-  EXPECT_EQ(csv_failure("a\n1,5\n"), "65: x.csv:2: expected 1 cells as in the header, found 2");
+  EXPECT_EQ(csv_failure("a\n1,5\n"),
+            "65: x.csv:2: expected 1 cells as in the header, found 2; if the commas in it are decimal marks, "
+            "add --decimal comma");
   EXPECT_EQ(csv_failure("a,b\n1,2\n3\n"), "65: x.csv:3: expected 2 cells as in the header, found 1");
   EXPECT_EQ(csv_failure("a,b\n1,2\n\n3,4\n"),
             "65: x.csv:3: a blank line inside the data; write NA for a missing value");
@@ -148,7 +150,10 @@ TEST(Csv, ListsColumnsWhenOneIsMissing) {
   EXPECT_EQ(csv_failure("id,rt\n1,2\n", "response"),
             "65: x.csv: no column 'response'; the columns are: id, rt");
   EXPECT_EQ(csv_failure("id;rt\n1;2\n", "response"),
-            "65: x.csv: no column 'response'; the columns are: id;rt. Is another delimiter meant?");
+            "65: x.csv: no column 'response'; the columns are: id, rt");
+  EXPECT_EQ(csv_failure("id|rt\n1|2\n", "response"),
+            "65: x.csv: no column 'response'; the columns are: id|rt. Say what stands between cells with "
+            "--separator comma, semicolon or tab");
 }
 
 TEST(Csv, HeaderOnlyIsNoRows) {

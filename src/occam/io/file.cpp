@@ -2,7 +2,6 @@
 #include "occam/io/file.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include <climits>
 
 #include "occam/core/error.hpp"
+#include "occam/io/temporary.hpp"
 
 namespace occam {
 namespace {
@@ -34,11 +34,6 @@ std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string file_name_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
 // The number n of /dev/stdout, /dev/stderr or /dev/fd/n; -1 for any other path. These are used through the
@@ -186,13 +181,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
 }
 
 void AtomicFile::open_temporary() {
-  // Not mkstemp: it makes files of mode 0600 whatever the umask says.
-  static std::atomic<unsigned> counter{0};
-  const std::string prefix = folder_of(target_) + "/." + file_name_of(target_).substr(0, 200);
-  do {
-    temporary_ = fmt::format("{}.{}-{}.tmp", prefix, ::getpid(), counter++);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  descriptor_ = occam::open_temporary(target_, temporary_);
   if (descriptor_ < 0) throw_system_error(ErrorKind::io, "write", path_, errno);
   struct stat status {};
   // A replaced file keeps its permissions; where the system refuses that, the default ones do.

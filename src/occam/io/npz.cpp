@@ -292,6 +292,11 @@ void NpzReader::check_expansion(const std::vector<Member>& members) const {
   const std::uint64_t limit = std::max(kAlwaysAllowed, kMostExpansion * size_);
   std::uint64_t total = 0;
   for (const Member& member : members) {
+    const bool plain = (member.flags & kEncrypted) == 0;
+    if (plain && member.method == kStored && member.size != member.compressed)
+      broken("a stored member has two sizes");
+    if (plain && member.method == kDeflated && member.size / kBestDeflate > member.compressed)
+      broken("a member claims an impossible size");
     if (member.size <= limit - total) {
       total += member.size;
       continue;
@@ -375,17 +380,12 @@ ByteSource NpzReader::content(const Member& member) const {
   if ((member.flags & kEncrypted) != 0) {
     throw Error(ErrorKind::bad_data, "{}: encrypted; save it without a password", label(member));
   }
-  if (member.method == kStored) {
-    if (member.size != member.compressed) broken("a stored member has two sizes");
-    return stored_bytes(member);
-  }
+  if (member.method == kStored) return stored_bytes(member);
   if (member.method != kDeflated) {
     throw Error(ErrorKind::bad_data,
                 "{}: zip method {} is unknown; save with np.savez or np.savez_compressed", label(member),
                 member.method);
   }
-  // The size decides how much memory an array may ask for, so a size no data could reach is refused first.
-  if (member.size / kBestDeflate > member.compressed) broken("a member claims an impossible size");
   return inflated(stored_bytes(member), label(member));
 }
 

@@ -198,8 +198,7 @@ TEST(Npz, RefusesArchivesThatExpandWithoutBound) {
     return failure_of([&] { NpzReader(archive, "x.npz"); });
   };
   EXPECT_EQ(claiming(60 << 20), "no error");  // reading it would find that the data are not deflated
-  EXPECT_NE(claiming(400 << 20).find("65: x.npz: its 400384 bytes expand to more than 67108864"),
-            std::string::npos)
+  EXPECT_NE(claiming(400 << 20).find("bytes expand to more than 67108864"), std::string::npos)
       << claiming(400 << 20);
 }
 

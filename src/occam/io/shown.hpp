@@ -1,4 +1,5 @@
-// Untrusted text made fit for an error message: short, on one line, valid UTF-8.
+// Text of unknown origin made fit to be shown or stored: control characters cannot steer a terminal, bytes
+// that are not UTF-8 become some.
 #pragma once
 
 #include <string>
@@ -6,10 +7,17 @@
 
 namespace occam {
 
-// `text` with control characters and broken UTF-8 as '?', cut to `limit` bytes with "..." where it is longer.
+// For a message: on one line, `text` with control characters and broken UTF-8 as \x1b, cut to about `limit`
+// bytes with "..." where it is longer.
 std::string shown(std::string_view text, std::size_t limit = 60);
+
+// For a terminal: the same for a text of any length, in which line ends and tabs stay.
+std::string shown_text(std::string_view text);
 
 // Whether `text` is valid UTF-8 (no overlong forms, no surrogates).
 bool is_utf8(std::string_view text);
+
+// `text` if it is UTF-8; otherwise its bytes as characters of Windows-1252, of which Latin-1 is a part.
+std::string as_utf8(std::string_view text);
 
 }  // namespace occam

@@ -9,11 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "occam/core/simd.hpp"
 #include "occam/simulate/catalogue.hpp"
-
-// After simd.hpp, which says what is compiled.
-#include <hwy/targets.h>
 
 namespace occam {
 namespace {
@@ -226,29 +222,6 @@ TEST(LevyAccumulator, StepsAreThoseOfTheFormulas) {
     EXPECT_LE(apart, 6) << alpha;
   }
 }
-
-#ifndef HWY_COMPILE_ONLY_STATIC
-// Whichever instruction set is used: the same trials, but for the few that rounding carries over a boundary a
-// step earlier or later. Builds for one CPU have one set only.
-TEST(LevyAccumulator, InstructionSetsAgree) {
-  const std::int64_t compiled = hwy::SupportedTargets() & HWY_TARGETS;
-  if ((compiled & (compiled - 1)) == 0) GTEST_SKIP() << "compiled for one instruction set";
-  const auto family = make_family("levy-accumulator");
-  const auto best = simulated(*family, {6, 7});
-  for (std::int64_t rest = compiled; rest != 0; rest &= rest - 1) {
-    hwy::SetSupportedTargetsForTest(rest & -rest);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    const auto other = simulated(*family, {6, 7});
-    for (std::size_t k = 0; k < best.size(); ++k) {
-      std::size_t apart = 0;
-      for (std::size_t c = 0; c < best[k].size(); ++c) apart += best[k][c] != other[k][c] ? 1 : 0;
-      EXPECT_LE(apart, best[k].size() / 100) << hwy::TargetName(rest & -rest);
-    }
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-#endif
 
 }  // namespace
 }  // namespace occam

@@ -60,6 +60,7 @@ json describe(const NetworkFile& file) {
                         {"scale", file.parameter_scale},
                         {"mask", file.parameter_mask}}}};
   if (!file.config.head_kind().concentrations) description.erase("link");
+  if (!file.design.empty()) description["design"] = file.design.json();
   return description;
 }
 
@@ -80,6 +81,7 @@ void read_description(const json& d, NetworkFile& file) {
   file.smallest_n = d.at("n").at(0).get<std::int64_t>();
   file.largest_n = d.at("n").at(1).get<std::int64_t>();
   if (d.contains("ranges")) file.ranges = read_ranges(d.at("ranges"));
+  if (d.contains("design")) file.design = DesignProfile::from_json(d.at("design"), file.columns);
   const json& p = d.at("parameters");
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "occam/data/design_profile.hpp"
 #include "occam/io/safetensors.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/nn/loss.hpp"
@@ -51,6 +52,7 @@ struct NetworkFile {
   std::int64_t smallest_n = 1;           // rows of the data sets trained on
   std::int64_t largest_n = 1;
   std::vector<ColumnRange> ranges;  // (D); empty in files written before there were any
+  DesignProfile design;             // empty where no column is set by the experimenter
 
   // The network's outputs `parameters` are (theta - mean) / scale.
   std::vector<std::string> parameter_names;

@@ -274,9 +274,8 @@ Finding ComparisonReport::answers() const {
   finding.title = "Answers, data set by data set";
   finding.text =
       "p is the probability of each model given the data, under the model prior at the end of this page, "
-      "provided that "
-      "one of the models made the data. Whether any of them did, p cannot say: the probabilities always sum "
-      "to one.";
+      "provided that one of the models made the data. Whether any of them did, p cannot say: the "
+      "probabilities always sum to one.";
   finding.metrics = {
       {"data_sets", "data sets compared", static_cast<double>(count_)},
       {"decided", "data sets whose verdict is `decided`", static_cast<double>(decided_)},
@@ -296,8 +295,7 @@ Finding ComparisonReport::answers() const {
   finding.figures.push_back(
       {"probabilities", "Posterior probabilities",
        fmt::format("One bar per data set, cut into the probabilities of {}. A bar of one colour is a clear "
-                   "answer; one cut "
-                   "into equal parts says that the data do not tell the models apart.{}{}",
+                   "answer; one cut into equal parts says that the data do not tell the models apart.{}{}",
                    few ? "the models" : "its three most probable models and all others together",
                    u_is_identified() ? " The diamond is u, which says no more than p does (see below)." : "",
                    kept_.size() > kBars ? fmt::format(" The first {} data sets.", kBars) : ""),
@@ -315,8 +313,7 @@ Finding ComparisonReport::models() const {
   finding.title = "Models across data sets";
   finding.text =
       "How the data sets divide among the models. Each data set was judged by itself: these are summaries, "
-      "not a Bayes "
-      "factor of the group, for which the models would have to say what data sets share.";
+      "not a Bayes factor of the group, for which the models would have to say what data sets share.";
   const auto order = models_by_mean();
   const auto shown = std::min<std::int64_t>(kModels, kept_.J());
   Table table;
@@ -342,8 +339,7 @@ Finding ComparisonReport::models() const {
   finding.figures.push_back(
       {"models", "Mean posterior probability of each model",
        "The longer the bar, the more probable the model is in an average data set. The tick is its model "
-       "prior, where all "
-       "bars would end if the data said nothing.",
+       "prior, where all bars would end if the data said nothing.",
        fmt::format("Bars of the mean posterior probability of {} models; the largest is that of {}.", shown,
                    kept_.model_names()[model(0)]),
        "models", models_specification()});
@@ -357,10 +353,9 @@ Finding ComparisonReport::bayes_factors() const {
   finding.title = "Bayes factors against the runner-up";
   finding.text =
       "How much better the most probable model predicted the data than the next, whatever the model prior. "
-      "The words are "
-      "those of Kass and Raftery (1995, J. Am. Stat. Assoc. 90, 773): a convention for 2 ln BF of 0, 2, 6 "
-      "and 10, not a "
-      "property of the data. \"Bare mention\" stands for \"not worth more than a bare mention\".";
+      "The words are those of Kass and Raftery (1995, J. Am. Stat. Assoc. 90, 773): a convention for 2 ln BF "
+      "of 0, 2, 6 and 10, not a property of the data. \"Bare mention\" stands for \"not worth more than a "
+      "bare mention\".";
   Table table;
   table.name = "bayes-factors";
   table.title = "Bayes factors behind the figure";
@@ -405,8 +400,7 @@ Finding ComparisonReport::bayes_factors() const {
     finding.figures.push_back(
         {"bayes-factors", "Evidence for the best model over the runner-up",
          "One dot per data set; the further right, the stronger the evidence. 3 means that the data are "
-         "about twenty times "
-         "more probable under the best model. Values beyond 10 are drawn at the edge.",
+         "about twenty times more probable under the best model. Values beyond 10 are drawn at the edge.",
          fmt::format("Dots of the log Bayes factors of {}, over bands named by strength.", data_sets(shown)),
          "bayes-factors", factors_specification(table)});
   } else {
@@ -425,10 +419,9 @@ Finding ComparisonReport::scope() const {
   finding.title = "Could any of the models have produced these data?";
   finding.text =
       "Scope p says how often data sets simulated from the models, of the same size, look at least as "
-      "foreign as the one "
-      "observed. If the models are right, it is spread evenly between 0 and 1, and falls below 0.01 once in "
-      "a hundred "
-      "data sets. Where it is small, no model made such data, and the probabilities above mean little.";
+      "foreign as the one observed. If the models are right, it is spread evenly between 0 and 1, and falls "
+      "below 0.01 once in a hundred data sets. Where it is small, no model made such data, and the "
+      "probabilities above mean little.";
   finding.metrics = {
       {"out_of_scope", "data sets whose verdict is `out-of-scope`", static_cast<double>(out_of_scope_)}};
   constexpr std::int64_t kBins = 20;
@@ -445,8 +438,7 @@ Finding ComparisonReport::scope() const {
   finding.figures.push_back(
       {"scope", "Data sets by scope p",
        "If the models are right, all bars are about as high as the line. A high bar at the left: more data "
-       "sets look "
-       "foreign than chance explains.",
+       "sets look foreign than chance explains.",
        fmt::format("Histogram of scope p over {}; {} are out of scope.", data_sets(count_), out_of_scope_),
        "scope", scope_specification()});
   finding.tables = {std::move(table)};
@@ -457,10 +449,9 @@ Finding ComparisonReport::scope() const {
   } else {
     finding.judgements = {
         {kept > 0 ? Severity::warning : Severity::note,
-         fmt::format(
-             "{} of {} {} out of scope. {} of all count as foreign when at most 5 % of those may be false "
-             "(Benjamini-Hochberg).",
-             out_of_scope_, data_sets(count_), out_of_scope_ == 1 ? "is" : "are", kept),
+         fmt::format("{} of {} {} out of scope. {} of all count as foreign when at most 5 % of those may be "
+                     "false (Benjamini-Hochberg).",
+                     out_of_scope_, data_sets(count_), out_of_scope_ == 1 ? "is" : "are", kept),
          "Look at what stands out, in the last column of the table of answers, before believing any model."}};
   }
   return finding;
@@ -477,10 +468,8 @@ Finding ComparisonReport::no_concentrations() const {
   if (file_.config.head_kind().samples && file_.members.size() == 1) {
     finding.text +=
         " Each probability is the mean over samples of the network, and the column +- their standard "
-        "deviation "
-        "under the model prior of the training: how far this network is unsure of its own answer, not "
-        "whether "
-        "any model fits.";
+        "deviation under the model prior of the training: how far this network is unsure of its own answer, "
+        "not whether any model fits.";
   }
   finding.judgements = {{Severity::note, "alpha and u are not defined for this network.", ""}};
   return finding;
@@ -495,17 +484,14 @@ Finding ComparisonReport::uncertainty() const {
   if (u_is_identified()) {
     finding.text =
         "This network was trained with a penalty (lambda > 0) that pulls the concentrations of wrong models "
-        "towards 1. Its u "
-        "depends on the data only through p: models that are equally probable give u near 1, and so do data "
-        "that fit nothing. "
-        "The penalty also makes p less extreme than it should be.";
+        "towards 1. Its u depends on the data only through p: models that are equally probable give u near "
+        "1, and so do data that fit nothing. The penalty also makes p less extreme than it should be.";
     finding.judgements = {
         {Severity::note, "u is a function of p here; a small u is no proof that a model fits.", ""}};
   } else {
     finding.text =
         "This network was trained with lambda 0. The loss then depends on the concentrations alpha only "
-        "through p, so their "
-        "sum, and with it u, is whatever training happened to leave.";
+        "through p, so their sum, and with it u, is whatever training happened to leave.";
     finding.judgements = {{Severity::note, "u is not identified for this network: do not interpret it.", ""}};
   }
   if (kept_.J() != 3) return finding;
@@ -537,10 +523,8 @@ Finding ComparisonReport::uncertainty() const {
   finding.figures.push_back(
       {"simplex", "The Dirichlet distribution over the three models",
        "Each corner is certainty of one model; the middle is undecided. The circle is p, under the model "
-       "prior of the "
-       "training; the shade is the density of the Dirichlet distribution of which p is the mean. Its width "
-       "is u by another "
-       "name: read it as you read u.",
+       "prior of the training; the shade is the density of the Dirichlet distribution of which p is the "
+       "mean. Its width is u by another name: read it as you read u.",
        "A triangle with the density of the Dirichlet distribution of the data set chosen and its mean.",
        "concentrations", simplex_specification(kept_.model_names()), "dataset"});
   return finding;

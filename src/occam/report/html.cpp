@@ -383,8 +383,7 @@ std::string report_html(const Report& report) {
       "<button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n"
       "<main id=\"content\">\n<h1>{}</h1>\n<p class=\"summary\">{}</p>\n"
       "<noscript><p class=\"left-out\">Tables and figures of this page are drawn by a script, which is "
-      "switched off "
-      "in this browser.</p></noscript>\n",
+      "switched off in this browser.</p></noscript>\n",
       title, escaped(report.summary));
   page += verdict(report) + contents(report) + body + provenance(report) + "</main>\n" + footer();
   page += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data);

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <set>
 
+#include <fmt/ranges.h>
+
 #include "occam/core/error.hpp"
 #include "occam/io/csv.hpp"
 #include "occam/io/file.hpp"
 #include "occam/io/json_file.hpp"
+#include "occam/io/same_file.hpp"
 
 namespace occam {
 namespace {
@@ -105,23 +108,40 @@ std::string table_csv(const Table& table) {
   return text;
 }
 
-void write_report(const Report& report, const std::string& folder) {
+void write_report(const Report& report, const std::string& folder, const std::vector<std::string>& inputs) {
   // Everything is made before anything is written, so that a fault leaves no half of a report.
   const json metrics = metrics_json(report);
   const std::string page = report_html(report);
   std::set<std::string> table_names;
-  std::vector<std::pair<std::string, std::string>> tables;
+  std::vector<std::pair<std::string, std::string>> files;
   for (const Finding& finding : report.findings) {
     for (const Table& table : finding.tables) {
       require_plain_name("table", table.name);
       require_new_name("table", table.name, table_names);
-      tables.emplace_back(table.name, table_csv(table));
+      files.emplace_back(table.name + ".csv", table_csv(table));
     }
   }
+  files.emplace_back("metrics.json", json_text(metrics));
+  files.emplace_back("report.html", page);
   make_folder(folder);
-  for (const auto& [name, text] : tables) write_file_atomic(folder + "/" + name + ".csv", text);
-  write_json(folder + "/metrics.json", metrics);
-  write_file_atomic(folder + "/report.html", page);
+  std::string why;
+  std::vector<std::string> missing;
+  for (const auto& [name, text] : files) {
+    const std::string path = folder + "/" + name;
+    try {
+      for (const std::string& input : inputs) {
+        if (!input.empty() && same_file(input, path))
+          throw Error(ErrorKind::io, "'{}' is not overwritten, since it was read", path);
+      }
+      write_file_atomic(path, text);
+    } catch (const Error& error) {
+      if (missing.empty()) why = error.what();
+      missing.push_back(name);
+    }
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorKind::io, "{}; the report in '{}' lacks {}{}", why, folder, fmt::join(missing, ", "),
+              missing.size() < files.size() ? "; its other files are complete" : "");
 }
 
 }  // namespace occam

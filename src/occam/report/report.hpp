@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -11,8 +12,10 @@
 namespace occam {
 
 // Writes folder/metrics.json, folder/report.html and folder/<table>.csv for every table; makes the folder if
-// it is missing. Each file is either complete or not there. Error(io) when something cannot be written.
-void write_report(const Report& report, const std::string& folder);
+// it is missing. Each file is either complete or not there. Error(io) when something cannot be written, after
+// everything else has been; it names what is missing. A file that is one of `inputs` is not overwritten.
+void write_report(const Report& report, const std::string& folder,
+                  const std::vector<std::string>& inputs = {});
 
 // The page: works offline, in light and dark, on paper and on a phone. Names and texts are escaped, whatever
 // they hold. The same report gives the same bytes.

@@ -59,6 +59,12 @@ std::vector<ScopePoint> points_of(const Sketch& sketch, const Comparator& compar
     point.sketch.resize(static_cast<std::size_t>(sketch.size()));
     sketch.of(data.x.rows_from(data.offsets[b], data.size(b)), point.sketch);
     point.rows = data.size(b);
+    const DesignProfile& design = comparator.file().design;
+    if (!design.empty()) {
+      const Matrix<const float> rows = data.x.rows_from(data.offsets[b], data.size(b));
+      point.design = design.coordinates(rows);
+      point.given = design.explanatory(rows);
+    }
     const double* log_alpha = outputs.log_alpha.data() + at * J;
     point.best = static_cast<std::int32_t>(std::max_element(log_alpha, log_alpha + J) - log_alpha);
   });
@@ -106,7 +112,9 @@ ScopeReference build(const Supply& supply, Comparator& comparator, std::int64_t 
   }
   Batch sample;
   supply(0, std::min(kSketchSample, reference), sample);
-  const Sketch sketch = Sketch::learn(sample.view(), comparator.file().columns, ordered, time);
+  const NetworkFile& file = comparator.file();
+  const Sketch sketch = Sketch::learn(sample.view(), file.columns, ordered, time,
+                                      file.design.is_design(static_cast<std::int64_t>(file.columns.size())));
   ScopeReference scope(sketch, comparator.file().config.models,
                        collect_points(supply, comparator, sketch, 0, reference, progress));
   comparator.pool().for_each(scope.blocks(), [&](std::int64_t block, int) { scope.measure_density(block); });
@@ -167,7 +175,9 @@ std::optional<ScopeReference> scope_of(const NetworkFile& file) {
   try {
     return ScopeReference::from(
         contents, file.scope,
-        {file.columns, file.ordered, file.config.models, Network<float>(file.config).summary_width()});
+        {file.columns, file.ordered, file.config.models, Network<float>(file.config).summary_width(),
+         file.design.is_design(static_cast<std::int64_t>(file.columns.size())), file.design.dimensions(),
+         file.design.explanatory_size()});
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::bad_config, "{}: its scope reference is not usable ({})", file.path,
                 shown(error.what(), 200));

@@ -1,6 +1,7 @@
 #include "occam/scope/scope_reference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,10 +23,12 @@ constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
 // within limits.
 constexpr std::size_t kSmallestWindow = 100;
 constexpr std::size_t kLargestWindow = 400;
+constexpr std::size_t kDesignWindow = 250;  // among designs there are more ways to be far
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
 constexpr double kReach = 0.25;
+constexpr double kLeastSpread = 0.2;  // of scores, whatever the design, as a part of the usual one
 constexpr std::size_t kRangeBands = 8;
 constexpr std::size_t kScaleKnots = 16;
 
@@ -44,12 +47,20 @@ std::vector<float> joined_features(std::span<const ScopePoint> points, std::vect
 ScopeReference::ScopeReference(Sketch sketch, std::int64_t models, const std::vector<ScopePoint>& reference)
     : sketch_(std::move(sketch)), J_(models) {
   for (const ScopePoint& point : reference) model_.push_back(point.model);
-  const auto space = [&](std::vector<float> ScopePoint::*part, NeighbourSpace::Options options) {
+  K_ = static_cast<std::int64_t>(reference[0].design.size());
+  const std::vector<float> given = joined_features(reference, &ScopePoint::given);
+  const auto space = [&](std::vector<float> ScopePoint::*part, NeighbourSpace::Options options,
+                         DesignEffect& effect) {
     const auto F = static_cast<std::int64_t>((reference[0].*part).size());
-    return NeighbourSpace(joined_features(reference, part), F, model_, J_, options);
+    std::vector<float> features = joined_features(reference, part);
+    if (K_ > 0) {
+      effect = DesignEffect::learn(features, F, given, static_cast<std::int64_t>(reference[0].given.size()));
+    }
+    effect.remove(features, given);
+    return NeighbourSpace(features, F, model_, J_, options);
   };
-  summary_ = space(&ScopePoint::summary, kSummary);
-  raw_ = space(&ScopePoint::sketch, kSketch);
+  summary_ = space(&ScopePoint::summary, kSummary, summary_effect_);
+  raw_ = space(&ScopePoint::sketch, kSketch, raw_effect_);
   learn_ranges(reference);
 }
 
@@ -60,8 +71,15 @@ void ScopeReference::measure_density(std::int64_t block) {
 
 std::vector<ScopeReference::Scores> ScopeReference::scores(std::span<const ScopePoint> points) const {
   const bool by_model = J_ <= kMostModels;
-  auto summary = summary_.scores(joined_features(points, &ScopePoint::summary), by_model);
-  auto raw = raw_.scores(joined_features(points, &ScopePoint::sketch), by_model);
+  const std::vector<float> given = joined_features(points, &ScopePoint::given);
+  const auto scored = [&](std::vector<float> ScopePoint::*part, const DesignEffect& effect,
+                          const NeighbourSpace& space) {
+    std::vector<float> features = joined_features(points, part);
+    effect.remove(features, given);
+    return space.scores(features, by_model);
+  };
+  auto summary = scored(&ScopePoint::summary, summary_effect_, summary_);
+  auto raw = scored(&ScopePoint::sketch, raw_effect_, raw_);
   std::vector<Scores> result;
   for (std::size_t k = 0; k < points.size(); ++k) {
     result.push_back(
@@ -112,8 +130,45 @@ ScopeReference::Scale ScopeReference::learn_scale(std::span<const ScopePoint> po
   return scale;
 }
 
-double ScopeReference::joined(double summary, double sketch, double rows) const {
-  return std::max(summary_scale_.standardised(summary, rows), raw_scale_.standardised(sketch, rows));
+double ScopeReference::standardised(std::size_t which, double score, const ScopePoint& point) const {
+  const Scale& scale = which == 0 ? summary_scale_ : raw_scale_;
+  const double x = scale.standardised(score, static_cast<double>(point.rows));
+  if (K_ == 0) return x;
+  const auto feature = static_cast<std::int64_t>(which);
+  const double usual = spread_[which];
+  const double spread =
+      std::clamp(usual + spread_effect_.on(feature, point.given), usual * kLeastSpread, usual / kLeastSpread);
+  return (x - score_effect_.on(feature, point.given)) / spread;
+}
+
+double ScopeReference::joined(double summary, double sketch, const ScopePoint& point) const {
+  return std::max(standardised(0, summary, point), standardised(1, sketch, point));
+}
+
+// Scores rise where few observations of a level make for noisy statistics; brought to one scale, those of
+// unlike designs can be ranked together.
+void ScopeReference::learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores) {
+  if (K_ == 0) return;
+  std::vector<float> both;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto rows = static_cast<double>(points[k].rows);
+    both.push_back(static_cast<float>(summary_scale_.standardised(scores[k].summary, rows)));
+    both.push_back(static_cast<float>(raw_scale_.standardised(scores[k].sketch, rows)));
+  }
+  const std::vector<float> given = joined_features(points, &ScopePoint::given);
+  const auto G = static_cast<std::int64_t>(points[0].given.size());
+  score_effect_ = DesignEffect::learn(both, 2, given, G);
+  score_effect_.remove(both, given);
+  std::array<double, 2> sum{}, deviation{};
+  const auto count = static_cast<double>(points.size());
+  for (std::size_t i = 0; i < both.size(); ++i) sum[i % 2] += both[i] / count;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    both[i] = std::fabs(both[i] - static_cast<float>(sum[i % 2]));
+    deviation[i % 2] += both[i] / count;
+  }
+  spread_effect_ = DesignEffect::learn(both, 2, given, G);
+  spread_ = {static_cast<float>(std::max(deviation[0], 1e-3)),
+             static_cast<float>(std::max(deviation[1], 1e-3))};
 }
 
 void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<const Scores> scores) {
@@ -124,16 +179,17 @@ void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<con
   }
   summary_scale_ = learn_scale(points, summary);
   raw_scale_ = learn_scale(points, raw);
+  learn_design_scale(points, scores);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const ScopePoint& point = points[k];
     const Scores& s = scores[k];
-    const auto rows = static_cast<double>(point.rows);
     const auto j = static_cast<std::size_t>(point.model);
-    const double all = joined(s.summary, s.sketch, rows);
+    const double all = joined(s.summary, s.sketch, point);
     const double own =
-        s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
+        s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], point);
     calibration_.push_back({static_cast<float>(point.rows), static_cast<float>(all), static_cast<float>(own),
                             point.best, point.model});
+    calibration_design_.insert(calibration_design_.end(), point.design.begin(), point.design.end());
   }
   sort_cells();
 }
@@ -164,12 +220,18 @@ double ScopeReference::smallest_p() const {
   for (const auto& cell : by_best_) {
     if (cell.size() >= kSmallestCell) smallest = std::min(smallest, window_of(cell.size()));
   }
+  if (K_ > 0) smallest = std::min(smallest, kDesignWindow);
   return 1 / (1 + static_cast<double>(smallest));
 }
 
+ScopeReference::Window ScopeReference::window(const std::vector<std::int32_t>& cell,
+                                              const ScopePoint& point) const {
+  return K_ == 0 ? nearest_in_size(cell, static_cast<double>(point.rows)) : nearest_in_design(cell, point);
+}
+
 // The places nearest in size, as many below as above where there are as many.
-std::span<const std::int32_t> ScopeReference::window(const std::vector<std::int32_t>& cell,
-                                                     double rows) const {
+ScopeReference::Window ScopeReference::nearest_in_size(const std::vector<std::int32_t>& cell,
+                                                       double rows) const {
   const auto size = [&](std::int32_t i) { return calibration_[static_cast<std::size_t>(i)].rows; };
   const std::size_t width = window_of(cell.size());
   const auto above =
@@ -177,25 +239,45 @@ std::span<const std::int32_t> ScopeReference::window(const std::vector<std::int3
   const auto after = std::partition_point(above, cell.end(), [&](std::int32_t i) { return size(i) <= rows; });
   const auto middle = static_cast<std::size_t>((above - cell.begin() + (after - cell.begin())) / 2);
   const std::size_t first = std::min(middle > width / 2 ? middle - width / 2 : 0, cell.size() - width);
-  return std::span(cell).subspan(first, width);
+  const auto begin = cell.begin() + static_cast<std::ptrdiff_t>(first);
+  Window found{{begin, begin + static_cast<std::ptrdiff_t>(width)}};
+  found.reach = std::max(std::fabs(std::log(rows / size(found.places.front()))),
+                         std::fabs(std::log(size(found.places.back()) / rows)));
+  return found;
 }
 
-// How far from `rows` the sizes of a window reach, as a logarithm.
-double ScopeReference::reach(std::span<const std::int32_t> window, double rows) const {
-  const auto size = [&](std::int32_t i) {
-    return static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows);
-  };
-  return std::max(std::fabs(std::log(rows / size(window.front()))),
-                  std::fabs(std::log(size(window.back()) / rows)));
+// The places nearest in the logarithm of the size and the coordinates of the design together.
+ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::int32_t>& cell,
+                                                         const ScopePoint& point) const {
+  const double log_rows = std::log(static_cast<double>(point.rows));
+  std::vector<std::pair<float, std::int32_t>> near;
+  near.reserve(cell.size());
+  for (const std::int32_t i : cell) {
+    const double size =
+        std::log(static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows)) - log_rows;
+    double squares = size * size;
+    const float* design = calibration_design_.data() + i * K_;
+    for (std::size_t k = 0; k < point.design.size(); ++k) {
+      const double off = design[k] - point.design[k];
+      squares += off * off;
+    }
+    near.emplace_back(static_cast<float>(squares), i);
+  }
+  const std::size_t width = std::min(window_of(cell.size()), kDesignWindow);
+  std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(width) - 1, near.end());
+  Window found;
+  for (std::size_t k = 0; k < width; ++k) found.places.push_back(near[k].second);
+  found.reach = std::sqrt(static_cast<double>(near[width - 1].first));
+  return found;
 }
 
-double ScopeReference::rank(std::span<const std::int32_t> window, double score, bool own) const {
+double ScopeReference::rank(const Window& window, double score, bool own) const {
   std::size_t as_foreign = 0;
-  for (const std::int32_t i : window) {
+  for (const std::int32_t i : window.places) {
     const Calibration& c = calibration_[static_cast<std::size_t>(i)];
     as_foreign += (own ? c.own_score : c.score) >= static_cast<float>(score) ? 1 : 0;
   }
-  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.size()));
+  return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.places.size()));
 }
 
 std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> points) const {
@@ -207,18 +289,17 @@ std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> point
 
 ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) const {
   const auto& cell = by_best_[static_cast<std::size_t>(point.best)];
-  const auto rows = static_cast<double>(point.rows);
   ScopeAnswer answer;
-  // Points with the same favoured model, unless the nearest in size are too far.
-  auto among = window(all_, rows);
+  // Points with the same favoured model, unless the nearest of them are too far.
+  Window among = window(all_, point);
   if (cell.size() >= kSmallestCell) {
-    const auto alike = window(cell, rows);
-    if (reach(alike, rows) <= kReach + reach(among, rows)) among = alike;
+    Window alike = window(cell, point);
+    if (alike.reach <= kReach + among.reach) among = std::move(alike);
   }
-  answer.p = rank(among, joined(s.summary, s.sketch, rows), false);
+  answer.p = rank(among, joined(s.summary, s.sketch, point), false);
   for (std::size_t j = 0; j < s.summary_by_model.size(); ++j) {
-    const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], rows);
-    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], rows), own, true));
+    const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], point);
+    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], point), own, true));
   }
   answer.reason = reason(point);
   return answer;
@@ -284,6 +365,10 @@ void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) 
                  {"sketch_scale", scale(raw_scale_)}};
   summary_.add_to(contents, "scope.summary.");
   raw_.add_to(contents, "scope.sketch.");
+  summary_effect_.add_to(contents, "scope.summary.");
+  raw_effect_.add_to(contents, "scope.sketch.");
+  score_effect_.add_to(contents, "scope.score.");
+  spread_effect_.add_to(contents, "scope.spread.");
   const auto add = [&](const std::string& name, std::vector<std::int64_t> shape,
                        const std::vector<float>& values) {
     contents.tensors.emplace_back("scope." + name, NdArray::of<float>(std::move(shape), std::span(values)));
@@ -295,6 +380,10 @@ void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) 
   }
   const auto bands = static_cast<std::int64_t>(band_rows_.size());
   add("calibration", {calibration_size(), 5}, table);
+  if (K_ > 0) {
+    add("design", {calibration_size(), K_}, calibration_design_);
+    add("deviation", {2}, spread_);
+  }
   add("band_rows", {bands}, band_rows_);
   add("ranges", {bands, sketch_.size(), 2}, ranges_);
   const std::vector<std::int16_t> model(model_.begin(), model_.end());
@@ -364,7 +453,7 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
   s.J_ = description.at("models").get<std::int64_t>();
   if (s.J_ != owner.models) refuse_scope("its number of models is not that of the network");
   const std::int64_t statistics = length_of(contents, "scope.sketch.centre");
-  s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered,
+  s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered, owner.design,
                                 static_cast<std::size_t>(statistics));
   s.summary_scale_ = Scale::from(description.at("summary_scale"));
   s.raw_scale_ = Scale::from(description.at("sketch_scale"));
@@ -372,7 +461,16 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
   for (const float model : finite_tensor(contents, "scope.model", {points}))
     s.model_.push_back(model_number(model, s.J_));
   s.read_calibration(contents);
+  s.K_ = owner.dimensions;
+  if (s.K_ > 0) s.calibration_design_ = finite_tensor(contents, "scope.design", {s.calibration_size(), s.K_});
   s.read_ranges(contents);
+  s.summary_effect_ = DesignEffect::from(contents, "scope.summary.", owner.summary_width, owner.given);
+  s.raw_effect_ = DesignEffect::from(contents, "scope.sketch.", statistics, owner.given);
+  s.score_effect_ = DesignEffect::from(contents, "scope.score.", 2, owner.given);
+  s.spread_effect_ = DesignEffect::from(contents, "scope.spread.", 2, owner.given);
+  if (s.K_ > 0) s.spread_ = finite_tensor(contents, "scope.deviation", {2});
+  if (s.K_ > 0 && !(s.spread_[0] > 0 && s.spread_[1] > 0)) refuse_scope("the spread of its scores");
+  if (!(s.spread_[0] > 0 && s.spread_[1] > 0)) refuse_scope("the spread of its scores");
   s.summary_ =
       NeighbourSpace::from(contents, "scope.summary.", owner.summary_width, s.model_, s.J_, kSummary);
   s.raw_ = NeighbourSpace::from(contents, "scope.sketch.", statistics, s.model_, s.J_, kSketch);

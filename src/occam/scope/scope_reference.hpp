@@ -1,9 +1,9 @@
 // Scope: could any of the models have produced these data? A data set is described twice, by the network's
 // summary and by a sketch of its raw values, and in both spaces held against simulated ones
 // (neighbour_space.hpp). Each score is brought to a common scale for data sets of its size; the larger one
-// counts. Its rank among further simulations, of the same size and with the same model favoured by the
-// network, is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right, it falls below
-// any level no more often than that level says, whatever the score is worth.
+// counts. Its rank among further simulations, of about the same size and design and with the same model
+// favoured by the network, is a conformal p-value (Vovk, Gammerman & Shafer 2005): if the models are right,
+// it falls below any level no more often than that level says, whatever the score is worth.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "occam/compare/data_set_verdict.hpp"
 #include "occam/io/safetensors.hpp"
+#include "occam/scope/design_effect.hpp"
 #include "occam/scope/neighbour_space.hpp"
 #include "occam/scope/sketch.hpp"
 
@@ -21,6 +22,8 @@ namespace occam {
 // A data set as the scope test sees it.
 struct ScopePoint {
   std::vector<float> summary, sketch;
+  // Coordinates of its design and what it may explain (design_profile.hpp); empty where there is none.
+  std::vector<float> design, given;
   std::int64_t rows = 0;
   std::int32_t best = 0;   // the model that the network favours
   std::int32_t model = 0;  // the true one, where known
@@ -32,6 +35,9 @@ struct ScopeOwner {
   bool ordered = false;
   std::int64_t models = 0;         // J
   std::int64_t summary_width = 0;  // of the network's summary
+  std::vector<bool> design = {};   // which columns are of the design
+  std::int64_t dimensions = 0;     // of designs
+  std::int64_t given = 0;          // what they may explain
 };
 
 class ScopeReference {
@@ -81,11 +87,19 @@ class ScopeReference {
   void read_calibration(const Safetensors& contents);
   void read_ranges(const Safetensors& contents);
   static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
-  double joined(double summary, double sketch, double rows) const;
+  void learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores);
+  double standardised(std::size_t which, double score, const ScopePoint& point) const;
+  double joined(double summary, double sketch, const ScopePoint& point) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
-  std::span<const std::int32_t> window(const std::vector<std::int32_t>& cell, double rows) const;
-  double reach(std::span<const std::int32_t> window, double rows) const;
-  double rank(std::span<const std::int32_t> window, double score, bool own) const;
+  // Places of calibration points to be ranked among, and how far from the data set they reach.
+  struct Window {
+    std::vector<std::int32_t> places;
+    double reach = 0;
+  };
+  Window window(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
+  Window nearest_in_size(const std::vector<std::int32_t>& cell, double rows) const;
+  Window nearest_in_design(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
+  double rank(const Window& window, double score, bool own) const;
   void sort_cells();
   void learn_ranges(const std::vector<ScopePoint>& points);
   std::string reason(const ScopePoint& point) const;
@@ -94,11 +108,17 @@ class ScopeReference {
   Sketch sketch_;
   std::int64_t J_ = 0;
   std::vector<std::int32_t> model_;  // (R)
+  DesignEffect summary_effect_, raw_effect_;
   NeighbourSpace summary_, raw_;
   Scale summary_scale_, raw_scale_;
+  // What the design does to both scores beyond that: to their mean, and to their spread around it.
+  DesignEffect score_effect_, spread_effect_;
+  std::vector<float> spread_ = {1, 1};  // mean absolute deviation
   std::vector<Calibration> calibration_;
-  std::vector<float> band_rows_;  // upper ends of bands of sizes, for ranges_
-  std::vector<float> ranges_;     // (bands, sketch, 2) where nearly all simulated data sets lie
+  std::int64_t K_ = 0;                     // dimensions of designs
+  std::vector<float> calibration_design_;  // (calibration, K)
+  std::vector<float> band_rows_;           // upper ends of bands of sizes, for ranges_
+  std::vector<float> ranges_;              // (bands, sketch, 2) where nearly all simulated data sets lie
 
   // Places in calibration_: by favoured model, by true model, and all together; sorted by rows.
   std::vector<std::vector<std::int32_t>> by_best_, by_model_;

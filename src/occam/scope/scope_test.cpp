@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/rng.hpp"
 #include "occam/io/test_support.hpp"
 #include "occam/networks/test_support.hpp"
 
@@ -43,9 +44,9 @@ TEST(ScopeOf, HostileDescriptionsAreRefused) {
            {"/models", 1000000},
            {"/models", "two"},
            {"/sketch", "none"},
-           {"/sketch/columns", json::array({"x", "y"})},  // heap overflow in Sketch::dependence
+           {"/sketch/columns", json::array({"x", "y"})},
            {"/sketch/columns", json::array({"z"})},
-           {"/sketch/ordered", true},  // heap overflow in Sketch::ordered
+           {"/sketch/ordered", true},
            {"/sketch/time", true},
            {"/sketch/levels", json::array({json::array({0, 1, 2})})},
            {"/sketch/levels", json::array({json::array({1, 0})})},
@@ -110,15 +111,66 @@ TEST(ScopeOf, NumbersThatCannotBeAreRefused) {
   EXPECT_NE(refusal(with_tensor(good, "scope.model", model)), "accepted");
 }
 
-// A network of another summary width took what lay behind the summary for a part of it, and answered.
-TEST(ScopeOf, TheSummaryIsThatOfTheNetwork) {
-  const Safetensors good = example();
-  NetworkFile file = network_from_safetensors(good, "n.occam");
-  NetworkFile other = testing::example_network();  // whose summary has three numbers, not two
-  other.scope = file.scope;
-  other.scope_tensors = file.scope_tensors;
-  other.path = "n.occam";
-  EXPECT_EQ(testing::error_of([&] { scope_of(other); })->kind(), ErrorKind::bad_config);
+// A sound reference, but for data sets of these columns and a network of this kind.
+struct Kind {
+  std::vector<std::string> columns = {"x", "y"};
+  bool ordered = false;
+  bool time = false;
+  std::int64_t models = 3;
+  std::size_t summary = 3;
+};
+
+ScopeReference reference_for(const Kind& kind) {
+  const auto D = static_cast<std::int64_t>(kind.columns.size());
+  constexpr std::int64_t kRows = 20;
+  const auto data = [&](std::uint64_t item) {
+    Rng rng(1, Purpose::test, item);
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < kRows * D; ++i) values.push_back(static_cast<float>(rng.normal()));
+    return values;
+  };
+  const std::vector<float> sample = data(0);
+  const std::int64_t offsets[] = {0, kRows};
+  const Sketch sketch =
+      Sketch::learn({{sample.data(), kRows, D, D}, offsets, 1}, kind.columns, kind.ordered, kind.time);
+  std::vector<ScopePoint> points;
+  for (std::uint64_t k = 0; k < 150; ++k) {
+    const std::vector<float> values = data(k);
+    ScopePoint point;
+    point.rows = kRows;
+    point.best = point.model = static_cast<std::int32_t>(k % static_cast<std::uint64_t>(kind.models));
+    point.summary.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kind.summary));
+    point.sketch.resize(static_cast<std::size_t>(sketch.size()));
+    sketch.of({values.data(), kRows, D, D}, point.sketch);
+    points.push_back(std::move(point));
+  }
+  ScopeReference scope(sketch, kind.models, points);
+  for (std::int64_t block = 0; block < scope.blocks(); ++block) scope.measure_density(block);
+  scope.calibrate(points, scope.scores(points));
+  return scope;
+}
+
+std::string refusal_of(const Kind& kind) {
+  NetworkFile file = testing::example_network();
+  put_scope(reference_for(kind), file);
+  return refusal(network_to_safetensors(file));
+}
+
+// Each is sound in itself. Taken for a reference of the network, those with other columns wrote or read
+// beyond the sketch (Sketch::ordered, Sketch::dependence), and the one with another summary gave wrong
+// answers.
+TEST(ScopeOf, TheReferenceIsThatOfTheNetwork) {
+  EXPECT_EQ(refusal_of({}), "accepted");
+  EXPECT_EQ(refusal_of({.time = true}), "accepted");
+  EXPECT_NE(refusal_of({.columns = {"x"}, .ordered = true}), "accepted");
+  EXPECT_NE(refusal_of({.columns = {"x"}, .time = true}), "accepted");
+  EXPECT_NE(refusal_of({.columns = {"x", "y", "z"}}), "accepted");
+  EXPECT_NE(refusal_of({.columns = {"y", "x"}}), "accepted");
+  EXPECT_NE(refusal_of({.ordered = true}), "accepted");
+  EXPECT_NE(refusal_of({.models = 2}), "accepted");
+  EXPECT_NE(refusal_of({.models = 4}), "accepted");
+  EXPECT_NE(refusal_of({.summary = 2}), "accepted");
+  EXPECT_NE(refusal_of({.summary = 4}), "accepted");
 }
 
 }  // namespace

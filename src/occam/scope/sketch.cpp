@@ -161,8 +161,10 @@ std::vector<float> finite_floats(const nlohmann::json& json) {
 }
 
 Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
-                     bool time) {
+                     bool time, std::vector<bool> design) {
   Sketch sketch;
+  design.resize(columns.size(), false);
+  sketch.design_ = std::move(design);
   sketch.time_ = time && !ordered;
   sketch.columns_ = columns;
   sketch.ordered_ = ordered;
@@ -182,12 +184,13 @@ Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& c
   return sketch;
 }
 
-// Groups by two columns at a time, with a level of each.
-double Sketch::pair_groups() const {
+// Groups by two columns at a time, with a level of each; all of them, or those of the design alone.
+double Sketch::pair_groups(bool of_design) const {
   double sum = 0;
   double squares = 0;
-  for (const auto& levels : levels_) {
-    const auto count = static_cast<double>(levels.size());
+  for (std::size_t c = 0; c < levels_.size(); ++c) {
+    if (of_design && !design_[c]) continue;
+    const auto count = static_cast<double>(levels_[c].size());
     sum += count;
     squares += count * count;
   }
@@ -196,18 +199,25 @@ double Sketch::pair_groups() const {
 
 // The number of names that plan() will make.
 double Sketch::planned_size() const {
-  const auto D = static_cast<double>(columns_.size());
+  const auto D = static_cast<double>(std::count(design_.begin(), design_.end(), false));
   if (ordered_) return 1 + D * static_cast<double>(kPerOrderedColumn);
-  double groups = 1;
-  double continuous = 0;
-  for (const auto& levels : levels_) {
-    groups += static_cast<double>(levels.size());
-    continuous += levels.empty() ? 1 : 0;
+  double groups = 1, shares = 0;
+  double continuous = 0, given = 0;
+  for (std::size_t c = 0; c < levels_.size(); ++c) {
+    const auto count = static_cast<double>(levels_[c].size());
+    groups += count;
+    shares += design_[c] ? 0 : count;
+    continuous += levels_[c].empty() && !design_[c] ? 1 : 0;
+    given += levels_[c].empty() && design_[c] ? 1 : 0;
   }
-  if (groups + pair_groups() <= static_cast<double>(kMostGroups)) groups += pair_groups();
-  const double correlations = std::min(static_cast<double>(kMostPairs), continuous * (continuous - 1) / 2);
+  if (groups + pair_groups(false) <= static_cast<double>(kMostGroups)) {
+    groups += pair_groups(false);
+    shares += pair_groups(false) - pair_groups(true);
+  }
+  const double pairs = continuous * (continuous - 1) / 2 + continuous * given;
+  const double correlations = std::min(static_cast<double>(kMostPairs), pairs);
   const double time = time_ ? D * static_cast<double>(kOrderLags.size() + 1) : 0;
-  return groups + groups * continuous * static_cast<double>(kPerGroup) + correlations + time;
+  return 1 + shares + groups * continuous * static_cast<double>(kPerGroup) + correlations + time;
 }
 
 void Sketch::plan() {
@@ -229,6 +239,11 @@ std::string Sketch::describe(const Group& group) const {
          (group.b < 0 ? "" : " and " + part(group.b, group.level_b));
 }
 
+// Of a group by the design alone, how many there are says nothing about models.
+bool Sketch::has_share(const Group& group) const {
+  return (group.a >= 0 && !is_design(group.a)) || (group.b >= 0 && !is_design(group.b));
+}
+
 void Sketch::plan_exchangeable() {
   const auto D = static_cast<std::int64_t>(columns_.size());
   const auto count = [&](std::int64_t c) {
@@ -236,10 +251,11 @@ void Sketch::plan_exchangeable() {
   };
   groups_ = {Group{}};
   for (std::int64_t a = 0; a < D; ++a) {
-    if (count(a) == 0) continuous_.push_back(a);
+    if (count(a) == 0 && !is_design(a)) continuous_.push_back(a);
     for (std::int64_t i = 0; i < count(a); ++i) groups_.push_back({a, i});
   }
-  const bool pairs = static_cast<double>(groups_.size()) + pair_groups() <= static_cast<double>(kMostGroups);
+  const bool pairs =
+      static_cast<double>(groups_.size()) + pair_groups(false) <= static_cast<double>(kMostGroups);
   for (std::int64_t a = 0; pairs && a < D; ++a) {
     for (std::int64_t b = a + 1; count(a) > 0 && b < D; ++b) {
       for (std::int64_t i = 0; i < count(a) * count(b); ++i)
@@ -248,7 +264,7 @@ void Sketch::plan_exchangeable() {
   }
   for (const Group& group : groups_) {
     const std::string where = describe(group);
-    if (group.a >= 0) names_.push_back("share of observations" + where);
+    if (has_share(group)) names_.push_back("share of observations" + where);
     for (const std::int64_t c : continuous_) {
       const std::string& column = columns_[static_cast<std::size_t>(c)];
       for (const char* quantile : kQuantileNames)
@@ -256,16 +272,17 @@ void Sketch::plan_exchangeable() {
       names_.push_back(fmt::format("standard deviation of {}{}", column, where));
     }
   }
-  std::size_t pairs_left = kMostPairs;
-  for (std::size_t i = 0; i < continuous_.size(); ++i) {
-    for (std::size_t j = i + 1; j < continuous_.size() && pairs_left > 0; ++j, --pairs_left) {
-      names_.push_back(fmt::format("correlation of {} and {}",
-                                   columns_[static_cast<std::size_t>(continuous_[i])],
-                                   columns_[static_cast<std::size_t>(continuous_[j])]));
+  for (std::int64_t a = 0; a < D; ++a) {
+    for (std::int64_t b = a + 1; b < D && correlated_.size() < kMostPairs; ++b) {
+      if (count(a) > 0 || count(b) > 0 || (is_design(a) && is_design(b))) continue;
+      correlated_.emplace_back(a, b);
+      names_.push_back(fmt::format("correlation of {} and {}", columns_[static_cast<std::size_t>(a)],
+                                   columns_[static_cast<std::size_t>(b)]));
     }
   }
-  for (const std::string& column : columns_) {
-    if (!time_) break;
+  for (std::int64_t c = 0; time_ && c < D; ++c) {
+    if (is_design(c)) continue;
+    const std::string& column = columns_[static_cast<std::size_t>(c)];
     for (const std::int64_t lag : kOrderLags)
       names_.push_back(fmt::format("autocorrelation of {} at lag {}", column, lag));
     names_.push_back("trend of " + column);
@@ -273,7 +290,9 @@ void Sketch::plan_exchangeable() {
 }
 
 void Sketch::plan_ordered() {
-  for (const std::string& column : columns_) {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (design_[c]) continue;
+    const std::string& column = columns_[c];
     for (const char* quantile : kQuantileNames) names_.push_back(fmt::format("{} {}", quantile, column));
     names_.push_back("standard deviation of " + column);
     for (const char* quantile : kQuantileNames)
@@ -300,6 +319,28 @@ bool Sketch::in(const Group& group, const float* row) const {
   return at(group.a, group.level_a) && at(group.b, group.level_b);
 }
 
+// Among the observations of the same design; where there are none, among all.
+double Sketch::share(const Group& group, Matrix<const float> rows, std::int64_t members) const {
+  Group given, asked;
+  const auto put = [&](std::int64_t column, std::int64_t level) {
+    if (column < 0) return;
+    Group& part = is_design(column) ? given : asked;
+    (part.a < 0 ? part.a : part.b) = column;
+    (part.level_a < 0 ? part.level_a : part.level_b) = level;
+  };
+  put(group.a, group.level_a);
+  put(group.b, group.level_b);
+  const auto count = [&](const Group& part) {
+    std::int64_t found = 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) found += in(part, rows.row(r)) ? 1 : 0;
+    return static_cast<double>(found);
+  };
+  const auto n = static_cast<double>(rows.rows);
+  if (given.a < 0) return static_cast<double>(members) / n;
+  const double alike = count(given);
+  return alike > 0 ? static_cast<double>(members) / alike : count(asked) / n;
+}
+
 void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) const {
   float* out = out_span.data();
   *out++ = std::log(static_cast<float>(rows.rows));
@@ -311,11 +352,10 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
     for (std::int64_t r = 0; r < rows.rows; ++r) {
       if (in(group, rows.row(r))) members.push_back(r);
     }
-    if (group.a >= 0) {
-      *out++ = static_cast<float>(members.size()) / static_cast<float>(rows.rows);
-    } else {
-      overall = out;
+    if (has_share(group)) {
+      *out++ = static_cast<float>(share(group, rows, static_cast<std::int64_t>(members.size())));
     }
+    if (group.a < 0) overall = out;
     if (members.empty()) {
       out = std::copy_n(overall, kPerGroup * continuous_.size(), out);
       continue;
@@ -326,11 +366,7 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
       quantiles_and_spread(values, out);
     }
   }
-  std::size_t pairs_left = kMostPairs;
-  for (std::size_t i = 0; i < continuous_.size(); ++i) {
-    for (std::size_t j = i + 1; j < continuous_.size() && pairs_left > 0; ++j, --pairs_left)
-      *out++ = static_cast<float>(correlation(rows, continuous_[i], continuous_[j]));
-  }
+  for (const auto& [a, b] : correlated_) *out++ = static_cast<float>(correlation(rows, a, b));
   if (time_) dependence(rows, out);
 }
 
@@ -339,6 +375,7 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
 void Sketch::dependence(Matrix<const float> rows, float* out) const {
   const double root = std::sqrt(static_cast<double>(rows.rows));
   for (std::int64_t c = 0; c < rows.columns; ++c) {
+    if (is_design(c)) continue;
     const Centred series = centred_column(rows, c);
     for (const std::int64_t lag : kOrderLags)
       *out++ = static_cast<float>(root * autocorrelation(series.values, series.squares, lag));
@@ -352,6 +389,7 @@ void Sketch::ordered(Matrix<const float> rows, std::span<float> out_span) const 
   const auto n = static_cast<std::size_t>(rows.rows);
   *out++ = std::log(static_cast<float>(n));
   for (std::int64_t c = 0; c < rows.columns; ++c) {
+    if (is_design(c)) continue;
     std::vector<float> series(n), steps(std::max<std::size_t>(n, 2) - 1, 0.0f);
     for (std::size_t i = 0; i < n; ++i) series[i] = rows.row(static_cast<std::int64_t>(i))[c];
     for (std::size_t i = 0; i + 1 < n; ++i) steps[i] = series[i + 1] - series[i];
@@ -386,8 +424,10 @@ nlohmann::json Sketch::json() const {
 }
 
 Sketch Sketch::from_json(const nlohmann::json& json, const std::vector<std::string>& columns, bool ordered,
-                         std::size_t size) {
+                         std::vector<bool> design, std::size_t size) {
   Sketch sketch;
+  design.resize(columns.size(), false);
+  sketch.design_ = std::move(design);
   sketch.columns_ = json.at("columns").get<std::vector<std::string>>();
   sketch.ordered_ = json.at("ordered").get<bool>();
   sketch.time_ = json.at("time").get<bool>();

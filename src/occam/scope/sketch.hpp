@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -28,8 +29,10 @@ class Sketch {
   // Learns from simulated data which columns take few values, and the levels to count crossings of.
   // `time`: the rows of exchangeable data are in order of time, and that they should not depend on it is to
   // be looked at too.
+  // Columns of the `design` (none if it is empty) are what statistics are taken of others by; what they hold
+  // themselves says nothing about models.
   static Sketch learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
-                      bool time = false);
+                      bool time = false, std::vector<bool> design = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -41,7 +44,7 @@ class Sketch {
   // For data with these columns, giving `size` statistics: what is read must agree, and nothing is planned
   // before that is certain. Throws nlohmann::json::exception or Error(bad_config).
   static Sketch from_json(const nlohmann::json& json, const std::vector<std::string>& columns, bool ordered,
-                          std::size_t size);
+                          std::vector<bool> design, std::size_t size);
 
  private:
   // Observations where the column `a` has its level `level_a` and the column `b` its level `level_b`; -1:
@@ -51,25 +54,30 @@ class Sketch {
   };
   void plan();
   double planned_size() const;
-  double pair_groups() const;
+  double pair_groups(bool of_design) const;
+  bool has_share(const Group& group) const;
+  double share(const Group& group, Matrix<const float> rows, std::int64_t members) const;
   void plan_exchangeable();
   void plan_ordered();
   void exchangeable(Matrix<const float> rows, std::span<float> out) const;
   void dependence(Matrix<const float> rows, float* out) const;
   void ordered(Matrix<const float> rows, std::span<float> out) const;
   bool in(const Group& group, const float* row) const;
+  bool is_design(std::int64_t column) const { return design_[static_cast<std::size_t>(column)]; }
   std::string describe(const Group& group) const;
 
   std::vector<std::string> columns_;
   bool ordered_ = false;
   bool time_ = false;
+  std::vector<bool> design_;                // (D)
   std::vector<std::vector<float>> levels_;  // (D) the values of a column that takes few; empty: many
   std::vector<std::vector<float>> cross_;   // (D, 3) levels of ordered columns
 
   // Follows from the above.
   std::vector<std::string> names_;
   std::vector<Group> groups_;
-  std::vector<std::int64_t> continuous_;  // columns that take many values
+  std::vector<std::int64_t> continuous_;  // columns that take many values, but those of the design
+  std::vector<std::pair<std::int64_t, std::int64_t>> correlated_;
 };
 
 }  // namespace occam

@@ -106,7 +106,7 @@ TEST(Sketch, SeesTimeInSeries) {
 }
 
 Sketch again(const Sketch& sketch, const std::vector<std::string>& columns, bool ordered) {
-  return Sketch::from_json(sketch.json(), columns, ordered, static_cast<std::size_t>(sketch.size()));
+  return Sketch::from_json(sketch.json(), columns, ordered, {}, static_cast<std::size_t>(sketch.size()));
 }
 
 TEST(Sketch, LooksAtTimeInExchangeableDataOnlyWhereAsked) {
@@ -149,7 +149,7 @@ TEST(Sketch, RoundTripsAndRefusesNonsense) {
     auto broken = sketch.json();
     broken[nlohmann::json::json_pointer(pointer)] = value;
     return testing::error_of([&] {
-             Sketch::from_json(broken, {"c", "x"}, false, static_cast<std::size_t>(sketch.size()));
+             Sketch::from_json(broken, {"c", "x"}, false, {}, static_cast<std::size_t>(sketch.size()));
            })
         .has_value();
   };

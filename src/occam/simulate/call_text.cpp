@@ -1,11 +1,11 @@
 #include "occam/simulate/call_text.hpp"
 
 #include <cctype>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 
 namespace occam {
 namespace {
@@ -21,7 +21,7 @@ double argument_number(std::string_view part, std::string_view text) {
   std::string_view digits = part = without_spaces_around(part);
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double number = 0.0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const auto [end, status] = from_chars(digits.data(), digits.data() + digits.size(), number);
   if (status != std::errc{} || end != digits.data() + digits.size() || number != number) {
     throw Error(ErrorKind::bad_config, "'{}': '{}' is not a number", text, part);
   }

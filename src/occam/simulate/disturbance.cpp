@@ -1,10 +1,10 @@
 #include "occam/simulate/disturbance.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/simulate/simulator.hpp"
@@ -47,7 +47,7 @@ DisturbanceRequest DisturbanceRequest::parse(std::string_view text) {
   const auto equals = text.find('=');
   const std::string_view number = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   DisturbanceRequest request{std::string(text.substr(0, equals)), 0};
-  const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), request.strength);
+  const auto [end, status] = from_chars(number.data(), number.data() + number.size(), request.strength);
   if (number.empty() || status != std::errc{} || end != number.data() + number.size() ||
       !std::isfinite(request.strength)) {
     throw Error(ErrorKind::usage, "'{}' is not NAME=STRENGTH, such as shift=2", text);

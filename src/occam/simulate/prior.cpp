@@ -347,7 +347,8 @@ std::array<double, 2> Prior::location_and_spread() const {
     case PriorKind::inverse_gamma: {
       if (a > 2.0) return {b / (a - 1.0), b / ((a - 1.0) * std::sqrt(a - 2.0))};
       constexpr double kOneSigma = 0.15865525393145705;  // Phi(-1)
-      const auto quantile = [&](double p) {  // a tiny shape puts quantiles beyond the largest double
+      const auto quantile = [a = a,
+                             b = b](double p) {  // a tiny shape puts quantiles beyond the largest double
         const double y = boost::math::gamma_q_inv(a, p);
         return y > 0.0 ? std::min(b / y, std::numeric_limits<double>::max())
                        : std::numeric_limits<double>::max();

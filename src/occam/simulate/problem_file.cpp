@@ -376,6 +376,7 @@ class ProblemReader {
     own.columns = columns_;
     own.ordered = ordered_;
     own.folder = folder_;
+    check_design_names(key);
     if (shared_parameters_ != nullptr) {
       for (const auto& [name, node] : in_file_order(*shared_parameters_)) {
         if (!table.contains(name->str())) add_parameter(own, *name, *node);
@@ -404,6 +405,21 @@ class ProblemReader {
               [&] { return make_own_family(std::move(own), pools_); });
   }
 
+  // Columns of a design become arguments of functions, as parameters do.
+  void check_design_names(const toml::key& key) const {
+    if (!root_.contains("design")) return;
+    for (const Column& column : columns_) {
+      if (column.role != Role::design ||
+          (is_identifier(column.name) && !is_one_of(column.name, kTakenParameters)))
+        continue;
+      fail(key,
+           fmt::format("the simulator of model '{}' gets the design by the names of its columns, and '{}' "
+                       "cannot be one: expected letters, digits and '_', not beginning with a digit, and "
+                       "none of {}",
+                       key.str(), column.name, fmt::join(kTakenParameters, ", ")));
+    }
+  }
+
   // Any key of such a model is a parameter, unless it looks like a mistyped key.
   void add_parameter(OwnModel& own, const toml::key& key, const toml::node& node) const {
     const std::string name(key.str());
@@ -414,6 +430,11 @@ class ProblemReader {
                     "'{}' cannot be the name of a parameter: expected letters, digits and '_', not beginning "
                     "with a digit, and none of {}",
                     name, fmt::join(kTakenParameters, ", ")));
+    }
+    for (const Column& column : columns_) {
+      if (column.name == name && column.role == Role::design && root_.contains("design")) {
+        fail(key, fmt::format("'{}' is a column of the design and cannot also be a parameter", name));
+      }
     }
     Parameter parameter{name, "a parameter of your own"};
     parameter.prior = prior_of(node, name);

@@ -90,9 +90,11 @@ void read_npz_table(const std::string& path, const Problem& problem, Batch& all)
 // Reads row by row; a data set is complete when another begins.
 class CsvTableReader {
  public:
-  CsvTableReader(const std::string& path, const Problem& problem)
+  CsvTableReader(const std::string& path, const Problem& problem, const CsvFormat& format,
+                 ProgressSink* notes)
       : problem_(problem),
-        reader_(CsvReader::open(path, {.missing = MissingValues::keep_nan})),
+        reader_(
+            CsvReader::open(path, {.format = format, .missing = MissingValues::keep_nan, .notes = notes})),
         dataset_(reader_.column_index("dataset")),
         model_(reader_.column_index("model")) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
@@ -186,11 +188,12 @@ std::string fingerprint_of(const Batch& all) {
 
 }  // namespace
 
-ReferenceTable ReferenceTable::read(const std::string& path, const Problem& problem) {
+ReferenceTable ReferenceTable::read(const std::string& path, const Problem& problem, const CsvFormat& format,
+                                    ProgressSink* notes) {
   ReferenceTable table;
   table.all_.reset(problem.D(), problem.P(), problem.J());
   if (path.ends_with(".csv") || path.ends_with(".tsv")) {
-    CsvTableReader(path, problem).read(table.all_);
+    CsvTableReader(path, problem, format, notes).read(table.all_);
     if (table.size() == 0) refuse(path, "there is a header but no data");
   } else {
     read_npz_table(path, problem, table.all_);

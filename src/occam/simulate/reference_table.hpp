@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <string>
 
+#include "occam/core/progress.hpp"
 #include "occam/data/batch.hpp"
+#include "occam/io/csv_dialect.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {
@@ -16,8 +18,10 @@ namespace occam {
 class ReferenceTable {
  public:
   // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns,
-  // models, sizes, values that are not finite.
-  static ReferenceTable read(const std::string& path, const Problem& problem);
+  // models, sizes, values that are not finite. `format` is that of csv files; `notes` is told what was
+  // recognised.
+  static ReferenceTable read(const std::string& path, const Problem& problem, const CsvFormat& format = {},
+                             ProgressSink* notes = nullptr);
 
   std::int64_t size() const { return all_.size(); }
   const Batch& all() const { return all_; }

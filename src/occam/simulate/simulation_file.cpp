@@ -194,8 +194,8 @@ void compute_exact(const Problem& problem, const Batch& batch, ThreadPool& pool,
 void report_failures(const Problem& problem, std::span<const std::int64_t> failed, ProgressSink& progress) {
   for (std::size_t j = 0; j < failed.size(); ++j) {
     if (failed[j] == 0) continue;
-    progress.say(fmt::format("model '{}': {} draws from its prior gave no usable data and were drawn again",
-                             problem.model_names()[j], failed[j]));
+    progress.warn(fmt::format("model '{}': {} draws from its prior gave no usable data and were drawn again",
+                              problem.model_names()[j], failed[j]));
   }
 }
 

@@ -31,14 +31,18 @@ bool same_network(const NetworkConfig& config, const json& wanted) {
 NetworkFile trained(const TrainingPlan& plan, const TrainNetwork& train, ProgressSink& progress) {
   if (fs::exists(plan.path)) {
     NetworkFile file = read_network_file(plan.path);
-    if (is_trained(file, plan)) {
+    const bool ours = is_trained(file, plan);
+    // Interrupted between the training and the scope reference, it is there without one.
+    const bool whole = !plan.network.scope || !file.scope.is_null();
+    if (ours && whole) {
       progress.say(fmt::format("{}: trained already ({})", plan.network.name, plan.path));
       return file;
     }
-    throw Error(ErrorKind::usage,
-                "'{}' is there, but of another problem, seed or settings than network '{}' of this study; "
-                "remove it or choose another folder with -o",
-                plan.path, plan.network.name);
+    if (!ours)
+      throw Error(ErrorKind::usage,
+                  "'{}' is there, but of another problem, seed or settings than network '{}' of this study; "
+                  "remove it or choose another folder with -o",
+                  plan.path, plan.network.name);
   }
   progress.say(fmt::format("{}: training ({} steps)", plan.network.name, plan.options.iterations));
   train(plan);

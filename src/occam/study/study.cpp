@@ -54,8 +54,7 @@ void check_name(const std::string& name, const std::string& where) {
 bool at_scale(json& entry, const std::string& scale, const std::string& where) {
   if (entry.contains("only")) {
     const json only = entry["only"];
-    if (!only.is_string() ||
-        std::find(kScales.begin(), kScales.end(), only.get<std::string>()) == kScales.end())
+    if (std::none_of(kScales.begin(), kScales.end(), [&](const std::string& one) { return only == one; }))
       throw Error(ErrorKind::bad_config, "{}: only = {}; expected \"quick\" or \"full\"", where, only.dump());
     if (only != scale) return false;
     entry.erase("only");

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 #include <unistd.h>
+#include <utility>
 
 #include "occam/core/error.hpp"
 #include "occam/core/version.hpp"
@@ -72,11 +73,16 @@ struct Trainer::State {
   std::vector<std::int64_t> ring_number;
   std::vector<double> losses;  // of the data sets of the present batch
   Clock::time_point start = Clock::now(), attempt_start = Clock::now(), last_checkpoint = Clock::now();
-  std::int64_t resumed_at = 0;
+  std::int64_t resumed_at = 0;     // the step at which this attempt went on in this process
+  bool checkpoint_failed = false;  // the last time
 
   double seconds_before = 0;  // spent before the last resume
 
   double seconds() const { return seconds_before + seconds_since(start); }
+  // Of the present attempt, in this process.
+  double steps_per_s() const {
+    return static_cast<double>(at.step - resumed_at) / seconds_since(attempt_start);
+  }
 };
 
 // The loss of the head, plus that of the parameter estimates.
@@ -257,6 +263,7 @@ void Trainer::begin_attempt(std::int64_t attempt) {
   adam.clip_norm = options_.clip;
   s_->adam = std::make_unique<Adam<float>>(s_->network->weight_count(), adam);
   s_->attempt_start = Clock::now();
+  s_->resumed_at = 0;
 }
 
 // With replay, blocks of kReplayRing batches are passed through several times.
@@ -283,10 +290,6 @@ void Trainer::step(std::int64_t step) {
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
   const Batch& batch = batch_for(step);
-  if (options_.replay <= 1 || step / kReplayRing % options_.replay == 0) {  // its first use
-    for (std::size_t j = 0; j < s_->at.failed.size(); ++j) s_->at.failed[j] += batch.failed_draws()[j];
-  }
-
   // The next batch is simulated by the same threads, in the same loop.
   const std::int64_t next = batch_number(step + 1);
   const auto slot = static_cast<std::size_t>(next) % s_->ring.size();
@@ -309,11 +312,15 @@ void Trainer::step(std::int64_t step) {
   const double mean =
       std::accumulate(s_->losses.begin(), s_->losses.end(), 0.0) / static_cast<double>(batch.size());
   if (!std::isfinite(mean) || !std::isfinite(s_->gradient->squared_norm())) {
-    save_checkpoint();
+    try_checkpoint();
     throw Error(
         ErrorKind::internal, "the loss is not finite at step {}; try a smaller --learning-rate{}", step,
         run_.checkpoint.empty() ? ""
                                 : fmt::format(" (the weights before that step are in {})", run_.checkpoint));
+  }
+  // From here on nothing fails: a step that does is not half counted when it is made again.
+  if (options_.replay <= 1 || step / kReplayRing % options_.replay == 0) {  // its first use
+    for (std::size_t j = 0; j < s_->at.failed.size(); ++j) s_->at.failed[j] += batch.failed_draws()[j];
   }
   s_->at.loss_sum += mean;
   ++s_->at.loss_count;
@@ -355,7 +362,7 @@ double chance_loss(const Problem& problem) {
 bool Trainer::should_restart(double validation_loss) {
   if (run_.start || validation_loss < chance_loss(problem_) - kChanceMargin) return false;
   if (s_->at.attempt >= options_.restarts) {
-    progress_.say(fmt::format(
+    progress_.warn(fmt::format(
         "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",
         s_->at.step, validation_loss, options_.restarts));
     return false;
@@ -375,7 +382,7 @@ void Trainer::settle_total() {
     return;
   }
   if (s_->at.step < std::max<std::int64_t>(options_.warmup, 1)) return;
-  const double per_step = seconds_since(s_->attempt_start) / static_cast<double>(s_->at.step);
+  const double per_step = 1 / s_->steps_per_s();
   const double left = 60 * options_.minutes - s_->seconds();
   s_->at.total = s_->at.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(0.97 * left / per_step));
   progress_.say(
@@ -392,9 +399,9 @@ NetworkFile Trainer::train() {
   settle_total();
   while (s_->at.total == 0 || s_->at.step < s_->at.total) {
     if (progress_.stop_requested()) {
-      save_checkpoint();
-      throw Error(ErrorKind::interrupted, "stopped at step {}{}", s_->at.step,
-                  run_.checkpoint.empty() ? "" : "; continue with --resume");
+      const bool saved = try_checkpoint();
+      throw Error(saved ? ErrorKind::interrupted : ErrorKind::io, "stopped at step {}{}", s_->at.step,
+                  run_.checkpoint.empty() ? "" : after_checkpoint(saved));
     }
     try {
       step(s_->at.step);
@@ -402,9 +409,9 @@ NetworkFile Trainer::train() {
       // A simulator that fails after hours must not cost those hours. (A loss that is not finite has its own
       // checkpoint.)
       if (error.kind() == ErrorKind::internal || run_.checkpoint.empty() || s_->at.step == 0) throw;
-      save_checkpoint();
-      throw Error(error.kind(), "{}; what was learned until step {} is kept: continue with --resume",
-                  error.what(), s_->at.step)
+      const bool saved = try_checkpoint();
+      throw Error(error.kind(), "{}; what was learned until step {} is {}", error.what(), s_->at.step,
+                  saved ? "kept: continue with --resume" : "not kept: the checkpoint could not be written")
           .with_detail(error.detail());
     }
     ++s_->at.step;
@@ -417,8 +424,7 @@ NetworkFile Trainer::train() {
         begin_attempt(s_->at.attempt + 1);
         continue;
       }
-      const double rate =
-          static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start);
+      const double rate = static_cast<double>(options_.batch) * s_->steps_per_s();
       if (run_.log) {
         run_.log({s_->at.step, s_->at.total,
                   s_->at.loss_sum / static_cast<double>(std::max<std::int64_t>(s_->at.loss_count, 1)), loss,
@@ -442,15 +448,14 @@ NetworkFile Trainer::train() {
         s_->at.loss_count > 0 ? s_->at.loss_sum / static_cast<double>(s_->at.loss_count) : NAN;
     progress_.update(
         s_->at.step, s_->at.total,
-        fmt::format(
-            "loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
-            static_cast<double>(options_.batch * (s_->at.step - s_->resumed_at)) / seconds_since(s_->start)));
+        fmt::format("loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
+                    static_cast<double>(options_.batch) * s_->steps_per_s()));
     if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes) {
-      save_checkpoint();
+      try_checkpoint();
     }
   }
   if (s_->at.best.empty()) s_->at.best = s_->at.average;
-  if (run_.keep_checkpoint) save_checkpoint();
+  if (run_.keep_checkpoint) try_checkpoint();
   report_failures();
   return finished();
 }
@@ -458,8 +463,8 @@ NetworkFile Trainer::train() {
 void Trainer::report_failures() {
   for (std::size_t j = 0; j < s_->at.failed.size(); ++j) {
     if (s_->at.failed[j] == 0) continue;
-    progress_.say(fmt::format("model '{}': {} draws gave no usable data and were drawn again",
-                              problem_.model_names()[j], s_->at.failed[j]));
+    progress_.warn(fmt::format("model '{}': {} draws gave no usable data and were drawn again",
+                               problem_.model_names()[j], s_->at.failed[j]));
   }
 }
 
@@ -503,6 +508,9 @@ NetworkFile Trainer::finished() const {
   }
   std::tie(file.smallest_n, file.largest_n) = trained_sizes();
   file.ranges = column_ranges({&s_->sample, &s_->validation});
+  std::vector<bool> design;
+  for (const Column& column : problem_.columns()) design.push_back(column.role == Role::design);
+  file.design = DesignProfile::learn({s_->sample.view(), s_->validation.view()}, file.columns, design);
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},
@@ -546,11 +554,28 @@ json Trainer::identity() const {
           {"network to start from", run_.start ? weight_checksum(run_.start->members[start_member()]) : ""}};
 }
 
-void Trainer::save_checkpoint() {
+// A checkpoint that cannot be written (a full disk) is no reason to end a training that goes well.
+bool Trainer::try_checkpoint() {
   s_->last_checkpoint = Clock::now();
-  if (run_.checkpoint.empty()) return;
+  if (run_.checkpoint.empty()) return true;
   s_->at.seconds = s_->seconds();
-  write_checkpoint(run_.checkpoint, identity(), s_->at, *s_->adam, s_->network->layout());
+  try {
+    write_checkpoint(run_.checkpoint, identity(), s_->at, *s_->adam, s_->network->layout());
+    s_->checkpoint_failed = false;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io) throw;
+    if (!std::exchange(s_->checkpoint_failed, true)) {
+      progress_.warn(fmt::format("no checkpoint at step {}: {}", s_->at.step, error.what()));
+    }
+  }
+  return !s_->checkpoint_failed;
+}
+
+std::string Trainer::after_checkpoint(bool saved) const {
+  if (saved) return "; continue with --resume";
+  return fmt::format(
+      "; what was learned since the last checkpoint is lost, since it could not be written{}",
+      access(run_.checkpoint.c_str(), F_OK) == 0 ? "; --resume continues from the one before" : "");
 }
 
 void Trainer::load_checkpoint() {

@@ -59,8 +59,9 @@ class Trainer {
   ~Trainer();
 
   // Trains to the end and returns the network. When the sink asks to stop: saves a checkpoint and throws
-  // Error(interrupted). A loss that is not finite is Error(internal) that names the step; what was good until
-  // then is in the checkpoint.
+  // Error(interrupted), or Error(io) where there could be none; in between, a checkpoint that cannot be
+  // written is a warning. A loss that is not finite is Error(internal) that names the step; what was good
+  // until then is in the checkpoint.
   NetworkFile train();
 
   const TrainOptions& options() const { return options_; }
@@ -83,7 +84,9 @@ class Trainer {
   void report_failures();
   std::size_t start_member() const;
   nlohmann::json identity() const;
-  void save_checkpoint();
+  // False, after a warning, where it cannot be written.
+  bool try_checkpoint();
+  std::string after_checkpoint(bool saved) const;
   void load_checkpoint();
   std::pair<std::int64_t, std::int64_t> trained_sizes() const;
   NetworkFile finished() const;

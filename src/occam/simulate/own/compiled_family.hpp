@@ -1,43 +1,42 @@
-// A model simulated by a C++ file of the user's own (simulator.h): compiled on first use by the user's
-// compiler, kept by content, loaded into this program.
+// A model simulated by a C++ file of the user's own (simulator.h): compiled on first use into a program that
+// runs beside this one (worker_main.cc) and shares memory with it. What the file does wrong, it does in a
+// process of its own.
 #pragma once
 
 #include <atomic>
-#include <exception>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "occam/simulate/own/own_family.hpp"
 
-struct occam_request_v1;
-
 namespace occam {
+
+class Worker;
 
 class CompiledFamily final : public OwnFamily {
  public:
   // Error(no_input) when the file is not in the model's folder. Files that it includes with quotes belong to
-  // it.
-  CompiledFamily(OwnModel model, std::string source);
+  // it. The first simulation compiles it: Error(bad_config) with what the compiler said.
+  CompiledFamily(OwnModel model, std::string source, WorkerPools& pools);
 
+  std::int64_t group() const override;
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
                         std::span<float> out) const override;
+  // Error(bad_data) names the parameters where the file throws, crashes, or does not return in time.
+  void simulate_many(std::span<SimulationRequest> requests) const override;
 
  private:
-  using Function = int (*)(const occam_request_v1*);
-
   void add_source(const std::string& file);
-  // Compiles and loads at the first call. Error(bad_config) with what the compiler said, or that there is
-  // none.
-  Function function() const;
-  std::string compiled() const;
+  void simulate_together(std::span<SimulationRequest> requests) const;
+  void ask(Worker& worker, std::span<const SimulationRequest> requests) const;
+  [[noreturn]] void refuse(const SimulationRequest& request, std::string_view what) const;
 
   std::string source_;
-  std::vector<std::string> names_;       // of the parameters
-  std::vector<const char*> name_texts_;  // the same, for C
-  mutable std::mutex mutex_;
-  mutable std::atomic<Function> function_{nullptr};
-  mutable std::exception_ptr failure_;
+  std::string column_names_;
+  std::string names_;  // of the parameters, each ended by a zero
+  std::shared_ptr<WorkerPool> pool_;
+  mutable std::atomic<double> seconds_per_set_{1e-4};  // as last measured
 };
 
 }  // namespace occam

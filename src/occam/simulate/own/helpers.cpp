@@ -13,7 +13,8 @@ namespace occam {
 const std::vector<Helper>& helpers() {
   static const std::vector<Helper> all = {{"python", "occam_simulator.py", helper_texts::occam_simulator_py},
                                           {"r", "occam_simulator.R", helper_texts::occam_simulator_R},
-                                          {"cpp", "occam/simulator.h", helper_texts::simulator_h}};
+                                          {"cpp", "occam/simulator.h", helper_texts::simulator_h},
+                                          {"cpp-worker", kWorkerSource, helper_texts::worker_main_cc}};
   return all;
 }
 

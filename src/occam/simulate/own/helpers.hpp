@@ -16,6 +16,9 @@ struct Helper {
 
 const std::vector<Helper>& helpers();
 
+// The one that is compiled together with a user's C++ file.
+inline constexpr std::string_view kWorkerSource = "occam/worker_main.cc";
+
 // $XDG_CACHE_HOME/occam, or ~/.cache/occam; made if need be. Error(io) where that is not possible.
 std::string cache_folder();
 

@@ -8,7 +8,8 @@
 #
 # A function gets the model's parameters by their names in the problem file and the number n of rows to simulate. It
 # returns a matrix or data frame with n rows and one column for each of the problem's, in their order; a vector where
-# there is one column. NULL, or nothing but NA, stands for parameters that give no usable data. The random numbers of
+# there is one column. Where the problem file has a [design], a function also gets the design columns by their names,
+# each a vector of length n, and returns the observed columns only. NULL, or nothing but NA, stands for parameters that give no usable data. The random numbers of
 # R are seeded anew for each data set. What is printed goes to standard error, so it does no harm.
 
 serve <- function(models) {
@@ -23,7 +24,8 @@ serve <- function(models) {
     if (is.null(simulate)) {
       stop("serve() has no function for model '", request$model, "', only for: ", paste(names(models), collapse = ", "))
     }
-    rows <- lapply(seq_along(request$n), function(b) .occam_one(simulate, request, b))
+    last <- cumsum(request$n)
+    rows <- lapply(seq_along(request$n), function(b) .occam_one(simulate, request, b, last[b]))
     .occam_write(answers, do.call(rbind, rows))
   }
   sink()
@@ -37,10 +39,11 @@ serve <- function(models) {
   eval(parse(text = line, keep.source = FALSE))
 }
 
-.occam_one <- function(simulate, request, b) {
+.occam_one <- function(simulate, request, b, last) {
   n <- request$n[b]
+  given <- lapply(request$design, function(values) values[seq(last - n + 1, last)])
   set.seed(request$seeds[b] %% 2147483647)
-  result <- do.call(simulate, c(lapply(request$parameters, function(values) values[b]), list(n = n)))
+  result <- do.call(simulate, c(lapply(request$parameters, function(values) values[b]), list(n = n), given))
   if (is.null(result)) return(matrix(NA_real_, n, request$columns))
   data <- if (is.data.frame(result)) data.matrix(result) else as.matrix(result)
   if (nrow(data) != n || ncol(data) != request$columns) {

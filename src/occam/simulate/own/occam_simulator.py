@@ -14,9 +14,12 @@ A function gets the model's parameters by their names in the problem file, the n
 NumPy Generator `rng`, from which everything random has to come. It returns the rows: an array (n, columns), or (n)
 where there is one column. None, or an array of NaN, stands for parameters that give no usable data.
 
+Where the problem file has a [design], a function also gets the design columns by their names, each an array (n), and
+returns the observed columns only.
+
 serve(..., vectorized=True) is for functions that simulate many data sets at once: parameters and n are arrays (B),
 and the result is an array (B, n.max(), columns) of which the first n[b] rows of data set b are taken, or all rows one
-after the other, (n.sum(), columns).
+after the other, (n.sum(), columns). Design columns are arrays (n.sum()), the rows of all data sets one after the other.
 
 print() goes to standard error, so it does no harm. To try a function without occam, call it.
 """
@@ -49,13 +52,21 @@ def serve(models, vectorized=False):
         _write(answers, simulate(models[model], request))
 
 
+def _design(request):
+    return {name: np.array(values) for name, values in request.get("design", {}).items()}
+
+
 def _one_by_one(function, request):
     columns = request["columns"]
     names = list(request["parameters"])
+    design = _design(request)
     rows = []
+    first = 0
     for b, (n, seed) in enumerate(zip(request["n"], request["seeds"])):
         parameters = {name: request["parameters"][name][b] for name in names}
-        result = function(n=n, rng=np.random.default_rng(seed), **parameters)
+        given = {name: values[first : first + n] for name, values in design.items()}
+        first += n
+        result = function(n=n, rng=np.random.default_rng(seed), **parameters, **given)
         if result is None:
             rows.append(np.full((n, columns), np.nan, dtype=np.float32))
             continue
@@ -74,7 +85,7 @@ def _many(function, request):
     columns = request["columns"]
     n = np.array(request["n"])
     parameters = {name: np.array(values) for name, values in request["parameters"].items()}
-    result = function(n=n, rng=np.random.default_rng(request["seed"]), **parameters)
+    result = function(n=n, rng=np.random.default_rng(request["seed"]), **parameters, **_design(request))
     data = np.asarray(result, dtype=np.float32)
     sets, longest, total = len(n), int(n.max()), int(n.sum())
     if columns == 1 and data.shape in ((sets, longest), (total,)):

@@ -14,6 +14,7 @@
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/own/compiled_family.hpp"
 #include "occam/simulate/own/program_family.hpp"
+#include "occam/simulate/problem.hpp"
 
 namespace occam {
 namespace {
@@ -71,8 +72,12 @@ nlohmann::json OwnFamily::identity() const {
   for (const Column& column : model_.columns) columns.push_back(column.name);
   nlohmann::json files = nlohmann::json::object();
   for (const auto& [file, hash] : files_) files[file] = hash;
-  return {
+  nlohmann::json identity = {
       {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
+  for (const Column& column : model_.columns) {
+    if (column.role == Role::design) identity["design"].push_back(column.name);
+  }
+  return identity;
 }
 
 std::int64_t OwnFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
@@ -98,11 +103,21 @@ std::string OwnFamily::label() const {
   return fmt::format("model '{}' (simulator `{}`)", shown(model_.name), simulator_text(model_.simulator));
 }
 
+std::string OwnFamily::request_text(const SimulationRequest& request) const {
+  const std::string parameters = parameters_text(model_.parameters, request.theta);
+  return fmt::format("n = {}{}{}", request.n, parameters.empty() ? "" : ", ", parameters);
+}
+
 std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<const float> values) const {
   const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
   if (bad == values.end()) return request.n;
-  if (std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); })) return 0;
   const std::size_t D = model_.columns.size();
+  bool nothing = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool given = request.designed && model_.columns[i % D].role == Role::design;
+    nothing = nothing && (given || std::isnan(values[i]));
+  }
+  if (nothing) return 0;
   const auto at = static_cast<std::size_t>(bad - values.begin());
   throw Error(
       ErrorKind::bad_data,
@@ -126,7 +141,7 @@ std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& po
   if (model.folder.empty()) return std::make_shared<NamedFamily>(std::move(model));
   if (words.size() == 1) {
     if (ends_with_any(words[0], {".cpp", ".cc", ".cxx"})) {
-      return std::make_shared<CompiledFamily>(std::move(model), words[0]);
+      return std::make_shared<CompiledFamily>(std::move(model), words[0], pools);
     }
     // A script alone is run by the usual program for it.
     if (words[0].ends_with(".py")) words.insert(words.begin(), "python3");
@@ -134,6 +149,17 @@ std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& po
     if (words[0].ends_with(".jl")) words.insert(words.begin(), "julia");
   }
   return std::make_shared<ProgramFamily>(std::move(model), std::move(words), pools);
+}
+
+std::vector<std::string> simulator_files(const Problem& problem) {
+  std::vector<std::string> paths;
+  for (const Model& model : problem.models()) {
+    const auto* own = dynamic_cast<const OwnFamily*>(&model.family());
+    if (own == nullptr) continue;
+    for (const auto& [file, hash] : own->files())
+      paths.push_back((std::filesystem::path(own->model().folder) / file).string());
+  }
+  return paths;
 }
 
 std::string simulator_text(const nlohmann::json& simulator) {

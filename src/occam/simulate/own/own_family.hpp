@@ -31,6 +31,9 @@ struct OwnModel {
   std::string folder;
 };
 
+class WorkerPool;
+using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
+
 class OwnFamily : public Family {
  public:
   explicit OwnFamily(OwnModel model);
@@ -41,6 +44,7 @@ class OwnFamily : public Family {
   std::vector<Column> columns() const override { return model_.columns; }
   std::vector<Parameter> parameters() const override { return model_.parameters; }
   bool ordered() const override { return model_.ordered; }
+  bool takes_design() const override { return has_design(model_.columns); }
   // Columns, order, the simulator as written, and a hash of the content of each of its files.
   nlohmann::json identity() const override;
   bool simulates() const override { return !model_.simulator.is_null(); }
@@ -56,11 +60,14 @@ class OwnFamily : public Family {
   // Adds a file of the folder to files(). Error(no_input) when it cannot be read.
   void depends_on(const std::string& file);
   std::string path_of(const std::string& file) const;
-  // A data set as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"). Error(bad_data)
-  // when only some values are not finite: names the row, the column and the parameters.
+  // A data set (n, D) as a simulator gave it: returns its rows, 0 for all NaN ("no usable data"), but for a
+  // given design. Error(bad_data) when only some values are not finite: names the row, the column and the
+  // parameters.
   std::int64_t checked(const SimulationRequest& request, std::span<const float> values) const;
   // "model 'rw' (simulator `python3 bandit.py`)", to open messages.
   std::string label() const;
+  // "n = 20, theta = 0.31", for messages.
+  std::string request_text(const SimulationRequest& request) const;
 
  private:
   OwnModel model_;
@@ -81,9 +88,11 @@ class NamedFamily final : public OwnFamily {
 // A NamedFamily where the model has no folder. Errors are without a position: the caller adds it.
 // Error(bad_config) for a simulator that is neither text nor a list of texts, Error(no_input) for a file that
 // is not there. `pools`, one for a problem file, lets models with the same program share its workers.
-class WorkerPool;
-using WorkerPools = std::vector<std::pair<std::string, std::shared_ptr<WorkerPool>>>;
 std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& pools);
+
+// Paths of all files that the simulators of these models depend on.
+class Problem;
+std::vector<std::string> simulator_files(const Problem& problem);
 
 // The text of a simulator key, for people: "python3 bandit.py". On one line, without control characters.
 std::string simulator_text(const nlohmann::json& simulator);

@@ -9,6 +9,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/own/helpers.hpp"
+#include "occam/simulate/own/protocol.hpp"
 #include "occam/simulate/own/worker_pool.hpp"
 
 namespace occam {
@@ -55,16 +56,14 @@ ProgramFamily::ProgramFamily(OwnModel own, std::vector<std::string> command, Wor
                   model().folder);
     }
   }
-  const std::string key = fmt::format("{}\n{}", model().folder, fmt::join(command, "\n"));
-  for (const auto& [known, pool] : pools) {
-    if (known == key) pool_ = pool;
-  }
-  if (pool_ != nullptr) return;
-  ChildOptions options;
-  options.command = std::move(command);
-  options.folder = model().folder;
-  pool_ = std::make_shared<WorkerPool>(std::move(options), worker_environment);
-  pools.emplace_back(key, pool_);
+  pool_ = shared_pool(pools, fmt::format("{}\n{}", model().folder, fmt::join(command, "\n")),
+                      [command, folder = model().folder] {
+                        WorkerOptions options;
+                        options.program.command = command;
+                        options.program.folder = folder;
+                        options.program.environment = worker_environment();
+                        return options;
+                      });
 }
 
 std::int64_t ProgramFamily::simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
@@ -76,25 +75,30 @@ std::int64_t ProgramFamily::simulate(std::span<const double> theta, std::int64_t
 
 void ProgramFamily::simulate_many(std::span<SimulationRequest> requests) const {
   const std::size_t D = model().columns.size();
+  const std::vector<std::size_t> places =
+      answered_columns(model().columns, !requests.empty() && requests.front().designed);
   std::int64_t rows = 0;
   std::vector<std::uint64_t> seeds;
   for (const SimulationRequest& request : requests) {
     rows += request.n;
     seeds.push_back(request.rng->bits64() >> kSeedShift);
   }
-  AnswerReader answer(rows, static_cast<std::int64_t>(D));
+  AnswerReader answer(rows, static_cast<std::int64_t>(places.size()));
   try {
-    pool_->ask(request_line(model().name, static_cast<std::int64_t>(D), names_, requests, seeds), answer,
-               model().timeout_s);
+    std::unique_ptr<Worker> worker = pool_->take();
+    worker->ask(request_line(model().name, model().columns, names_, requests, seeds), answer,
+                model().timeout_s);
+    pool_->give_back(std::move(worker));
   } catch (const Error& error) {
     throw Error(error.kind(), "{}: {}", label(), error.what()).with_detail(error.detail());
   }
-  std::span<const float> rest = answer.values();
+  const float* value = answer.values().data();
   for (SimulationRequest& request : requests) {
-    const auto values = rest.first(static_cast<std::size_t>(request.n) * D);
-    rest = rest.subspan(values.size());
-    std::copy(values.begin(), values.end(), request.out.begin());
-    request.rows = checked(request, values);
+    const std::span<float> cells = request.out.first(static_cast<std::size_t>(request.n) * D);
+    for (std::size_t row = 0; row < cells.size(); row += D) {
+      for (const std::size_t place : places) cells[row + place] = *value++;
+    }
+    request.rows = checked(request, cells);
   }
 }
 

@@ -1,13 +1,13 @@
 #include "occam/simulate/own/protocol.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/from_chars.hpp"
 #include "occam/io/npy.hpp"
 #include "occam/io/shown.hpp"
 
@@ -31,6 +31,26 @@ void append_list(std::string& line, const Range& items, Text&& text) {
   line += ']';
 }
 
+// ,"design":{"dose":[...]}
+void append_design(std::string& line, const std::vector<Column>& columns,
+                   std::span<const SimulationRequest> requests) {
+  line += R"(,"design":)";
+  char before = '{';
+  std::vector<float> values;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].role != Role::design) continue;
+    values.clear();
+    for (const SimulationRequest& request : requests) {
+      const std::size_t end = static_cast<std::size_t>(request.n) * columns.size();
+      for (std::size_t i = c; i < end; i += columns.size()) values.push_back(request.out[i]);
+    }
+    line += fmt::format("{}\"{}\":", before, columns[c].name);
+    append_list(line, values, [](float value) { return value; });
+    before = ',';
+  }
+  line += '}';
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return "";
@@ -46,16 +66,26 @@ bool parse_cell(std::string_view cell, double& value) {
     return true;
   }
   if (cell.starts_with('+')) cell.remove_prefix(1);
-  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  const auto [end, status] = from_chars(cell.data(), cell.data() + cell.size(), value);
   return status == std::errc{} && end == cell.data() + cell.size();
 }
 
 }  // namespace
 
-std::string request_line(const std::string& model, std::int64_t columns,
+std::vector<std::size_t> answered_columns(const std::vector<Column>& columns, bool designed) {
+  std::vector<std::size_t> places;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (!designed || columns[c].role == Role::observed) places.push_back(c);
+  }
+  return places;
+}
+
+std::string request_line(const std::string& model, const std::vector<Column>& columns,
                          const std::vector<std::string>& names, std::span<const SimulationRequest> requests,
                          std::span<const std::uint64_t> seeds) {
-  std::string line = fmt::format(R"({{"occam":1,"model":"{}","columns":{},"n":)", model, columns);
+  const bool designed = !requests.empty() && requests.front().designed;
+  std::string line = fmt::format(R"({{"occam":1,"model":"{}","columns":{},"n":)", model,
+                                 answered_columns(columns, designed).size());
   append_list(line, requests, [](const SimulationRequest& request) { return request.n; });
   line += fmt::format(R"(,"seed":{},"seeds":)", seeds.empty() ? 0 : seeds.front());
   append_list(line, seeds, [](std::uint64_t seed) { return seed; });
@@ -64,7 +94,9 @@ std::string request_line(const std::string& model, std::int64_t columns,
     line += fmt::format("{}\"{}\":", p > 0 ? "," : "", names[p]);
     append_list(line, requests, [p](const SimulationRequest& request) { return request.theta[p]; });
   }
-  return line + "}}\n";
+  line += '}';
+  if (designed) append_design(line, columns, requests);
+  return line + "}\n";
 }
 
 AnswerReader::AnswerReader(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}

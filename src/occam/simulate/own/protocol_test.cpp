@@ -40,7 +40,8 @@ TEST(Protocol, ARequestIsOneLineOfJson) {
   const std::vector<double> a = {0.1, 2}, b = {0.3, -1e-300};
   const std::vector<SimulationRequest> requests = {{a, 5}, {b, 7}};
   const std::vector<std::uint64_t> seeds = {9007199254740991u, 3};
-  const std::string line = request_line("fair", 3, {"theta", "mu"}, requests, seeds);
+  const std::string line =
+      request_line("fair", {{"a", ""}, {"b", ""}, {"c", ""}}, {"theta", "mu"}, requests, seeds);
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
   EXPECT_EQ(line.back(), '\n');
   EXPECT_EQ(nlohmann::json::parse(line),

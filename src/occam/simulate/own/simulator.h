@@ -8,9 +8,12 @@
 //     return true;   // false: these parameters give no usable data; others are drawn
 //   }
 //
-// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns. It
-// is called from several threads at once, so it must not change global variables; everything random has to
-// come from rng, which is seeded anew for each data set. Exceptions become error messages.
+// It is called once for each data set and fills every cell of `out`: out.n() rows, out.columns() columns, by
+// number or by name: out(i, "rt"). Where the problem file has a [design], the design columns are filled in
+// already: out.design(i, "dose") reads one, and only the observed ones are to be written.
+// Everything random has to come from rng, which is seeded anew for each data set. Several copies of the
+// program that your file becomes run side by side, so nothing may be remembered from one call to the next.
+// Exceptions become error messages. A main() of your own belongs between #ifndef OCCAM_WORKER and #endif.
 #ifndef OCCAM_SIMULATOR_H
 #define OCCAM_SIMULATOR_H
 
@@ -22,9 +25,11 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
-// What the program and the compiled file pass to each other: plain C.
+// What occam and the compiled file pass to each other: plain C.
 extern "C" {
+// One data set.
 struct occam_request_v1 {
   const char* model;         // name of the model, as in the problem file
   const char* const* names;  // (parameters)
@@ -33,9 +38,31 @@ struct occam_request_v1 {
   std::uint64_t seed[2];
   std::int64_t n;        // rows
   std::int64_t columns;  // of each row
+  const char* const* column_names;  // (columns)
+  const char* design;    // (columns) 1 where the column holds the design that is given
   float* out;            // (n, columns), row after row
   char* message;         // of message_size bytes: why it failed
   std::int64_t message_size;
+};
+
+// At the front of the memory that occam shares with the worker: data sets of one model. Names of arrays are
+// places, in bytes from the front.
+struct occam_work_v1 {
+  std::int64_t bytes;       // of the whole memory
+  std::int64_t sets;        // B
+  std::int64_t parameters;  // P
+  std::int64_t columns;     // D
+  std::int64_t model;       // text
+  std::int64_t names;       // P texts, one after the other
+  std::int64_t column_names;  // D texts
+  std::int64_t design;      // char (D): 1 where the column is given; its cells stand in `out`
+  std::int64_t theta;       // double (B, P)
+  std::int64_t seeds;       // uint64 (B, 2)
+  std::int64_t n;           // int64 (B)
+  std::int64_t out;         // float (sum of n, D)
+  std::int64_t answers;     // int64 (B): 1 data, 0 no usable data, -1 failed: then no more are simulated
+  std::int64_t at;          // the data set in hand
+  char message[512];        // why it failed
 };
 }
 
@@ -73,7 +100,10 @@ class Parameters {
 class Rows {
  public:
   explicit Rows(const occam_request_v1& request)
-      : data_(request.out), n_(static_cast<long>(request.n)), columns_(static_cast<long>(request.columns)) {}
+      : request_(request),
+        data_(request.out),
+        n_(static_cast<long>(request.n)),
+        columns_(static_cast<long>(request.columns)) {}
 
   long n() const { return n_; }
   long columns() const { return columns_; }
@@ -85,9 +115,28 @@ class Rows {
     }
     return data_[row * columns_ + column];
   }
+  float& operator()(long row, std::string_view column) { return (*this)(row, place(column)); }
   float* row(long row) { return &(*this)(row, 0); }
 
+  // What the experimenter set in this row.
+  float design(long row, std::string_view column) {
+    const long at = place(column);
+    if (request_.design[at] == 0) {
+      throw std::out_of_range("column '" + std::string(column) +
+                              "' is not given: the problem file has no [design] for it");
+    }
+    return (*this)(row, at);
+  }
+
  private:
+  long place(std::string_view column) const {
+    for (long c = 0; c < columns_; ++c) {
+      if (request_.column_names[c] == column) return c;
+    }
+    throw std::out_of_range("the problem file has no column '" + std::string(column) + "'");
+  }
+
+  const occam_request_v1& request_;
   float* data_;
   long n_, columns_;
 };
@@ -220,7 +269,7 @@ class Random {
 // Yours.
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out);
 
-// What the program calls: 1 data, 0 no usable data, -1 an exception.
+// What the worker calls: 1 data, 0 no usable data, -1 an exception.
 extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(
     const occam_request_v1* request) {
   const auto fail = [request](const char* why) {

@@ -1,29 +1,36 @@
 #include "occam/simulate/own/worker_pool.hpp"
 
 #include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <poll.h>
 #include <unistd.h>
 
 #include "occam/core/error.hpp"
+#include "occam/io/shown.hpp"
 
 namespace occam {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kLastWords = 4096;
 constexpr std::size_t kPiece = 1 << 16;
+constexpr int kPiecesAtOnce = 64;  // of standard error, before anything else is looked at
 // After its output has closed, how long a program may take to say its last words and end.
-constexpr int kPatience_ms = 1000;
+constexpr double kPatience_s = 1.0;
 
 }  // namespace
 
+Worker::Worker(const WorkerOptions& options) {
+  ChildOptions program = options.program;
+  if (options.shares_memory) {
+    memory_ = std::make_unique<SharedMemory>();
+    program.inherited = memory_->descriptor();
+  }
+  child_ = std::make_unique<ChildProcess>(program);
+}
+
 void Worker::read_last_words() {
   char piece[4096];
-  for (;;) {
-    const ssize_t count = ::read(child_.error(), piece, sizeof(piece));
+  for (int i = 0; i < kPiecesAtOnce; ++i) {
+    const ssize_t count = ::read(child_->error(), piece, sizeof(piece));
     if (count > 0) {
       last_words_.append(piece, static_cast<std::size_t>(count));
       if (last_words_.size() > 2 * kLastWords) {
@@ -38,25 +45,48 @@ void Worker::read_last_words() {
   }
 }
 
-void Worker::fail(const std::string& what) {
-  // What it has to say may still be on its way.
+void Worker::wait_for_last_words(const Deadline& deadline) {
   struct pollfd watched {
-    child_.error(), POLLIN, 0
+    child_->error(), POLLIN, 0
   };
-  if (output_ended_) {
-    while (!error_ended_ && ::poll(&watched, 1, kPatience_ms) > 0) read_last_words();
-  } else {
-    read_last_words();
+  while (!error_ended_ && !deadline.passed()) {
+    if (::poll(&watched, 1, deadline.slice_ms()) > 0) read_last_words();
   }
+}
+
+void Worker::fail(ErrorKind kind, const std::string& what) {
+  if (!error_ended_) read_last_words();
+  child_->kill();
   if (words_lost_) {
     last_words_.erase(0, last_words_.find('\n') + 1);  // a whole line at the front
     last_words_.insert(0, "...\n");
   }
-  throw Error(ErrorKind::bad_data, what).with_detail(last_words_);
+  throw Error(kind, what).with_detail(last_words_);
+}
+
+void Worker::give_up(const Deadline& deadline, double timeout_s) {
+  if (deadline.stopped()) {
+    fail(ErrorKind::interrupted,
+         fmt::format("stopped after {:.1f} s of waiting for its answer", deadline.elapsed_s()));
+  }
+  fail(ErrorKind::bad_data, fmt::format("it gave no answer within {} s (simulator_timeout_s)", timeout_s));
+}
+
+// It may have closed its output and yet go on; then it is ended.
+void Worker::report_end(const Deadline& deadline) {
+  const Deadline patience(std::min(kPatience_s, deadline.left_s()));
+  wait_for_last_words(patience);
+  const bool by_itself = child_->ends_before(patience);
+  child_->kill();
+  const std::string end = child_->wait();
+  fail(ErrorKind::bad_data,
+       fmt::format("{} {}", by_itself ? fmt::format("it ended ({})", end) : "it closed its output",
+                   answered_ == 0 ? "before its first answer was complete"
+                                  : fmt::format("after {} answer{}", answered_, answered_ == 1 ? "" : "s")));
 }
 
 void Worker::write_some(std::string_view& request) {
-  const ssize_t count = child_.write(request);
+  const ssize_t count = child_->write(request);
   if (count < 0) {
     request = {};  // it reads no more; that its output ends says why
     return;
@@ -64,9 +94,9 @@ void Worker::write_some(std::string_view& request) {
   request.remove_prefix(static_cast<std::size_t>(count));
 }
 
-void Worker::read_answer(AnswerReader& answer) {
+void Worker::read_answer(Answer& answer) {
   thread_local std::string piece(kPiece, '\0');
-  const ssize_t count = ::read(child_.output(), piece.data(), piece.size());
+  const ssize_t count = ::read(child_->output(), piece.data(), piece.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) {
     output_ended_ = true;
@@ -75,41 +105,37 @@ void Worker::read_answer(AnswerReader& answer) {
   try {
     answer.add({piece.data(), static_cast<std::size_t>(count)});
   } catch (const Error& error) {
-    fail(error.what());
+    fail(ErrorKind::bad_data, error.what());
   }
 }
 
-void Worker::ask(std::string_view request, AnswerReader& answer, double timeout_s) {
-  const auto start = Clock::now();
+// What it wrote after its last answer would be taken for the beginning of the next.
+void Worker::refuse_early_words() {
+  char piece[256];
+  const ssize_t count = answered_ == 0 ? 0 : ::read(child_->output(), piece, sizeof(piece));
+  if (count <= 0) return;
+  fail(ErrorKind::bad_data, fmt::format("after answer {} it wrote more than it was asked for: '{}'",
+                                        answered_, shown({piece, static_cast<std::size_t>(count)})));
+}
+
+void Worker::ask(std::string_view request, Answer& answer, double timeout_s) {
+  const Deadline deadline(timeout_s);
+  refuse_early_words();
+  write_some(request);
   while (!answer.complete()) {
-    struct pollfd watched[] = {{child_.output(), POLLIN, 0},
-                               {error_ended_ ? -1 : child_.error(), POLLIN, 0},
-                               {request.empty() ? -1 : child_.input(), POLLOUT, 0}};
-    const double left_s = timeout_s - std::chrono::duration<double>(Clock::now() - start).count();
-    if (left_s <= 0) {
-      child_.kill();
-      fail(fmt::format("it gave no answer within {} s (simulator_timeout_s)", timeout_s));
-    }
-    const int ready = ::poll(watched, 3, static_cast<int>(std::min(std::ceil(left_s * 1e3), 1e9)));
+    struct pollfd watched[] = {{child_->output(), POLLIN, 0},
+                               {error_ended_ ? -1 : child_->error(), POLLIN, 0},
+                               {request.empty() ? -1 : child_->input(), POLLOUT, 0}};
+    if (deadline.passed()) give_up(deadline, timeout_s);
+    const int ready = ::poll(watched, 3, deadline.slice_ms());
     if (ready < 0 && errno != EINTR) throw Error(ErrorKind::io, "waiting for a simulator failed");
     if (ready <= 0) continue;
     if (watched[1].revents != 0) read_last_words();
     if (watched[2].revents != 0) write_some(request);
     if (watched[0].revents != 0) read_answer(answer);
-    if (output_ended_) {
-      // It may have closed its output and yet go on; then it is ended.
-      struct pollfd last {
-        child_.error(), POLLIN, 0
-      };
-      while (!error_ended_ && ::poll(&last, 1, kPatience_ms) > 0) read_last_words();
-      child_.kill();  // no-op for one that has ended: what it ended with is kept
-      const std::string end = child_.wait();
-      fail(fmt::format("it ended ({}) {}", end,
-                       answered_ == 0
-                           ? "before its first answer was complete"
-                           : fmt::format("after {} answer{}", answered_, answered_ == 1 ? "" : "s")));
-    }
+    if (output_ended_) report_end(deadline);
   }
+  if (!request.empty()) fail(ErrorKind::bad_data, "it answered before it had read the whole request");
   ++answered_;
 }
 
@@ -122,20 +148,42 @@ std::size_t WorkerPool::idle() const {
   return idle_.size();
 }
 
-void WorkerPool::ask(std::string_view request, AnswerReader& answer, double timeout_s) {
-  std::unique_ptr<Worker> worker;
+const WorkerOptions& WorkerPool::options() {
+  const std::lock_guard<std::mutex> lock(preparing_);
+  if (failure_) std::rethrow_exception(failure_);
+  if (options_) return *options_;
+  try {
+    options_ = std::make_unique<const WorkerOptions>(prepare_());
+  } catch (...) {
+    failure_ = std::current_exception();
+    throw;
+  }
+  return *options_;
+}
+
+std::unique_ptr<Worker> WorkerPool::take() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (environment_) options_.environment = std::exchange(environment_, nullptr)();
     if (!idle_.empty()) {
-      worker = std::move(idle_.back());
+      std::unique_ptr<Worker> worker = std::move(idle_.back());
       idle_.pop_back();
+      return worker;
     }
   }
-  if (worker == nullptr) worker = std::make_unique<Worker>(options_);
-  worker->ask(request, answer, timeout_s);
+  return std::make_unique<Worker>(options());
+}
+
+void WorkerPool::give_back(std::unique_ptr<Worker> worker) {
   const std::lock_guard<std::mutex> lock(mutex_);
   idle_.push_back(std::move(worker));
+}
+
+std::shared_ptr<WorkerPool> shared_pool(WorkerPools& pools, const std::string& key,
+                                        std::function<WorkerOptions()> prepare) {
+  for (const auto& [known, pool] : pools) {
+    if (known == key) return pool;
+  }
+  return pools.emplace_back(key, std::make_shared<WorkerPool>(std::move(prepare))).second;
 }
 
 }  // namespace occam

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Makes docs/report.png, the picture of a report in the README: trains a network for the forgetting example, asks it
+# about the five people there, and photographs the page that `compare --report` writes. Needs R, Chromium, Node.js and
+# what `scripts/setup.sh test` fetches.
+#   scripts/picture.sh PROGRAM
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$program" train examples/r-forgetting/problem.toml -o "$folder/forgetting.occam" --iterations 300 \
+  --scope-reference 1000 --scope-calibration 1000
+"$program" compare "$folder/forgetting.occam" examples/r-forgetting/recall.csv --by participant \
+  --report "$folder/report.html"
+node tests/web/picture.mjs "$folder/report.html" docs/report.png

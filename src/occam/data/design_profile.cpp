@@ -1,0 +1,257 @@
+#include "occam/data/design_profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+constexpr std::size_t kMostLevels = 16;  // a column with more values than this is taken for continuous
+constexpr std::size_t kBands = 8;
+// How far beyond what was seen a design may lie: a part of the range, since a sample does not show all of it.
+constexpr double kMargin = 0.1;
+constexpr double kValueMargin = 0.05;
+constexpr double kDesignWeight = 1.5;
+
+}  // namespace
+
+DesignProfile DesignProfile::learn(const std::vector<Ragged<const float>>& data,
+                                   const std::vector<std::string>& columns, const std::vector<bool>& design) {
+  DesignProfile profile;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (!design[c]) continue;
+    Column column{columns[c], static_cast<std::int64_t>(c)};
+    std::vector<float> values;
+    for (const auto& part : data) {
+      for (std::int64_t r = 0; r < part.x.rows; ++r) values.push_back(part.x.row(r)[c]);
+    }
+    if (values.empty()) throw Error(ErrorKind::internal, "a design profile needs data");
+    double mean = 0, squares = 0;
+    for (const float x : values) mean += x / static_cast<double>(values.size());
+    for (const float x : values) squares += (x - mean) * (x - mean) / static_cast<double>(values.size());
+    if (squares > 0) column.scale = std::sqrt(squares);
+    std::sort(values.begin(), values.end());
+    column.smallest = values.front();
+    column.largest = values.back();
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    if (values.size() <= kMostLevels) column.levels = std::move(values);
+    profile.columns_.push_back(std::move(column));
+  }
+  profile.count_dimensions();
+  if (profile.empty()) return profile;
+
+  std::vector<std::int64_t> sizes;
+  for (const auto& part : data) {
+    for (std::int64_t b = 0; b < part.sets; ++b) sizes.push_back(part.size(b));
+  }
+  std::sort(sizes.begin(), sizes.end());
+  for (std::size_t b = 1; b <= kBands; ++b) {
+    const std::int64_t end = sizes[(sizes.size() - 1) * b / kBands];
+    if (profile.band_rows_.empty() || end > profile.band_rows_.back()) profile.band_rows_.push_back(end);
+  }
+  const auto K = static_cast<std::size_t>(profile.dimensions_);
+  profile.low_.assign(profile.band_rows_.size() * K, std::numeric_limits<double>::infinity());
+  profile.high_.assign(profile.low_.size(), -std::numeric_limits<double>::infinity());
+  for (const auto& part : data) {
+    for (std::int64_t b = 0; b < part.sets; ++b) {
+      const auto seen = profile.statistics(part.x.rows_from(part.offsets[b], part.size(b)));
+      const std::size_t at = profile.band(part.size(b)) * K;
+      for (std::size_t k = 0; k < K; ++k) {
+        profile.low_[at + k] = std::min(profile.low_[at + k], seen[k]);
+        profile.high_[at + k] = std::max(profile.high_[at + k], seen[k]);
+      }
+    }
+  }
+  return profile;
+}
+
+void DesignProfile::count_dimensions() {
+  dimensions_ = 0;
+  for (const Column& column : columns_) {
+    dimensions_ += column.levels.empty() ? 2 : static_cast<std::int64_t>(column.levels.size());
+  }
+}
+
+std::vector<bool> DesignProfile::is_design(std::int64_t D) const {
+  std::vector<bool> result(static_cast<std::size_t>(D), false);
+  for (const Column& column : columns_) result[static_cast<std::size_t>(column.at)] = true;
+  return result;
+}
+
+std::size_t DesignProfile::band(std::int64_t rows) const {
+  const auto found = std::lower_bound(band_rows_.begin(), band_rows_.end(), rows);
+  return std::min(static_cast<std::size_t>(found - band_rows_.begin()), band_rows_.size() - 1);
+}
+
+std::vector<double> DesignProfile::statistics(Matrix<const float> rows) const {
+  std::vector<double> result;
+  result.reserve(static_cast<std::size_t>(dimensions_));
+  const auto n = static_cast<double>(rows.rows);
+  for (const Column& column : columns_) {
+    const auto value = [&](std::int64_t r) { return rows.row(r)[column.at]; };
+    for (const float level : column.levels) {
+      std::int64_t count = 0;
+      for (std::int64_t r = 0; r < rows.rows; ++r) count += value(r) == level ? 1 : 0;
+      result.push_back(static_cast<double>(count) / n);
+    }
+    if (!column.levels.empty()) continue;
+    double mean = 0, squares = 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) mean += value(r) / n;
+    for (std::int64_t r = 0; r < rows.rows; ++r) squares += (value(r) - mean) * (value(r) - mean) / n;
+    result.push_back(mean);
+    result.push_back(std::sqrt(squares));
+  }
+  return result;
+}
+
+std::string DesignProfile::statistic_name(std::size_t index) const {
+  for (const Column& column : columns_) {
+    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    if (index >= count) {
+      index -= count;
+      continue;
+    }
+    if (column.levels.empty())
+      return fmt::format("{} of {}", index == 0 ? "mean" : "standard deviation", column.name);
+    return fmt::format("share of {} = {}", column.name, column.levels[index]);
+  }
+  return "";
+}
+
+// A level or a value that never was.
+std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
+  for (const Column& column : columns_) {
+    double smallest = rows.row(0)[column.at], largest = smallest;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      const float x = rows.row(r)[column.at];
+      smallest = std::min<double>(smallest, x);
+      largest = std::max<double>(largest, x);
+      if (column.levels.empty() || std::binary_search(column.levels.begin(), column.levels.end(), x))
+        continue;
+      return fmt::format("{} = {} is not among the levels trained on ({})", column.name, x,
+                         fmt::join(column.levels, ", "));
+    }
+    const double margin = kValueMargin * (column.largest - column.smallest);
+    if (smallest >= column.smallest - margin && largest <= column.largest + margin) continue;
+    return fmt::format("{} reaches from {:.4g} to {:.4g}, in training from {:.4g} to {:.4g}", column.name,
+                       smallest, largest, column.smallest, column.largest);
+  }
+  return "";
+}
+
+std::string DesignProfile::foreign(Matrix<const float> rows) const {
+  if (empty()) return "";
+  if (std::string value = foreign_value(rows); !value.empty()) return value;
+  const std::vector<double> seen = statistics(rows);
+  const std::size_t at = band(rows.rows) * static_cast<std::size_t>(dimensions_);
+  std::size_t k = 0;
+  for (const Column& column : columns_) {
+    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    // One row more or less of a level is no other design; neither is a mean that differs by one value.
+    const double grain = (column.levels.empty() ? column.scale : 1.0) / static_cast<double>(rows.rows);
+    for (std::size_t i = 0; i < count; ++i, ++k) {
+      const double low = low_[at + k], high = high_[at + k];
+      const double margin = kMargin * (high - low) + 1.001 * grain;
+      if (seen[k] >= low - margin && seen[k] <= high + margin) continue;
+      return fmt::format("{} is {:.3g}, in training {:.3g} to {:.3g} at such sizes", statistic_name(k),
+                         seen[k], low, high);
+    }
+  }
+  return "";
+}
+
+// Shares as log odds: rare levels are told apart as finely as common ones. Weighted above the size, to which
+// scores are brought to scale more easily.
+std::vector<float> DesignProfile::coordinates(Matrix<const float> rows) const {
+  const std::vector<double> seen = statistics(rows);
+  std::vector<float> result;
+  std::size_t k = 0;
+  for (const Column& column : columns_) {
+    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    for (std::size_t i = 0; i < count; ++i, ++k) {
+      const auto n = static_cast<double>(rows.rows);
+      const double x = column.levels.empty() ? seen[k] / column.scale
+                                             : std::log((n * seen[k] + 0.5) / (n - n * seen[k] + 0.5));
+      result.push_back(static_cast<float>(kDesignWeight * x));
+    }
+  }
+  return result;
+}
+
+std::vector<float> DesignProfile::explanatory(Matrix<const float> rows) const {
+  if (empty()) return {};
+  const std::vector<double> seen = statistics(rows);
+  std::vector<float> result = {std::log(static_cast<float>(rows.rows))};
+  std::size_t k = 0;
+  for (const Column& column : columns_) {
+    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    for (std::size_t i = 0; i < count; ++i, ++k) {
+      const double x = seen[k] / (column.levels.empty() ? column.scale : 1.0);
+      // What a rare level can tell depends on how many observations of it there are.
+      const double log_count = std::log1p(std::fabs(x) * static_cast<double>(rows.rows));
+      for (const double term : {x, x * x, log_count, log_count * log_count})
+        result.push_back(static_cast<float>(term));
+    }
+  }
+  return result;
+}
+
+nlohmann::json DesignProfile::json() const {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& c : columns_) {
+    columns.push_back({{"name", c.name},
+                       {"levels", c.levels},
+                       {"smallest", c.smallest},
+                       {"largest", c.largest},
+                       {"scale", c.scale}});
+  }
+  return {{"columns", columns}, {"band_rows", band_rows_}, {"low", low_}, {"high", high_}};
+}
+
+DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::vector<std::string>& columns) {
+  DesignProfile profile;
+  std::int64_t after = -1;
+  for (const nlohmann::json& entry : json.at("columns")) {
+    Column c;
+    c.name = entry.at("name").get<std::string>();
+    c.at = std::find(columns.begin(), columns.end(), c.name) - columns.begin();
+    c.levels = entry.at("levels").get<std::vector<float>>();
+    c.smallest = entry.at("smallest").get<double>();
+    c.largest = entry.at("largest").get<double>();
+    c.scale = entry.at("scale").get<double>();
+    const bool sound =
+        std::isfinite(c.scale) && std::isfinite(c.smallest) && std::isfinite(c.largest) &&
+        std::all_of(c.levels.begin(), c.levels.end(), [](float x) { return std::isfinite(x); }) &&
+        c.at < static_cast<std::int64_t>(columns.size()) && c.at > after && c.scale > 0 &&
+        c.smallest <= c.largest && c.levels.size() <= kMostLevels &&
+        std::adjacent_find(c.levels.begin(), c.levels.end(), std::greater_equal<>()) == c.levels.end();
+    if (!sound) throw Error(ErrorKind::bad_config, "its description of designs is not usable");
+    after = c.at;
+    profile.columns_.push_back(std::move(c));
+  }
+  profile.count_dimensions();
+  profile.band_rows_ = json.at("band_rows").get<std::vector<std::int64_t>>();
+  profile.low_ = json.at("low").get<std::vector<double>>();
+  profile.high_ = json.at("high").get<std::vector<double>>();
+  const std::size_t size = profile.band_rows_.size() * static_cast<std::size_t>(profile.dimensions_);
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  const bool sound = !profile.columns_.empty() && !profile.band_rows_.empty() && finite(profile.low_) &&
+                     finite(profile.high_) &&
+                     std::adjacent_find(profile.band_rows_.begin(), profile.band_rows_.end(),
+                                        std::greater_equal<>()) == profile.band_rows_.end() &&
+                     profile.low_.size() == size && profile.high_.size() == size;
+  if (!sound) throw Error(ErrorKind::bad_config, "its description of designs is not usable");
+  return profile;
+}
+
+}  // namespace occam

@@ -1,0 +1,67 @@
+// DesignProfile: which designs a network was trained on. It describes the design of a data set by a few
+// numbers (the share of each level; mean and spread of a column that takes many values), says in words where
+// one lies outside, and gives the coordinates in which designs are near each other, so that a data set can be
+// judged among simulated ones of the like design.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "occam/data/matrix.hpp"
+
+namespace occam {
+
+class DesignProfile {
+ public:
+  // No design columns: nothing is ever foreign.
+  DesignProfile() = default;
+  // `columns` are the names of all columns of the data, `design` says which of them are set by the
+  // experimenter. Several parts, as they come.
+  static DesignProfile learn(const std::vector<Ragged<const float>>& data,
+                             const std::vector<std::string>& columns, const std::vector<bool>& design);
+
+  bool empty() const { return columns_.empty(); }
+  // For each of D columns whether it is one of the design.
+  std::vector<bool> is_design(std::int64_t D) const;
+
+  // In what the design of these rows differs from all that were trained on, or an empty text.
+  std::string foreign(Matrix<const float> rows) const;
+
+  // Coordinates of a design; near ones are alike.
+  std::int64_t dimensions() const { return dimensions_; }
+  std::vector<float> coordinates(Matrix<const float> rows) const;
+
+  // What statistics of the data may depend on through the design alone: the size, and for each dimension the
+  // share (mean, spread) and its count as a logarithm, and their squares.
+  std::int64_t explanatory_size() const { return empty() ? 0 : 1 + 4 * dimensions_; }
+  std::vector<float> explanatory(Matrix<const float> rows) const;
+
+  nlohmann::json json() const;
+  // Error(bad_config) or nlohmann::json::exception where it does not fit the columns.
+  static DesignProfile from_json(const nlohmann::json& json, const std::vector<std::string>& columns);
+
+ private:
+  struct Column {
+    std::string name;
+    std::int64_t at = 0;        // its place in a row
+    std::vector<float> levels;  // ascending; empty where it takes many values
+    double smallest = 0, largest = 0;
+    double scale = 1;  // standard deviation of its values
+  };
+  // Share of each level, or mean and standard deviation; column after column.
+  std::vector<double> statistics(Matrix<const float> rows) const;
+  std::string statistic_name(std::size_t index) const;
+  std::string foreign_value(Matrix<const float> rows) const;
+  std::size_t band(std::int64_t rows) const;
+  void count_dimensions();
+
+  std::vector<Column> columns_;
+  std::int64_t dimensions_ = 0;
+  std::vector<std::int64_t> band_rows_;  // upper ends of bands of sizes
+  std::vector<double> low_, high_;       // (bands, dimensions) of the statistics in data sets of such a size
+};
+
+}  // namespace occam

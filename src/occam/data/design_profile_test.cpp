@@ -1,0 +1,95 @@
+#include "occam/data/design_profile.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/core/rng.hpp"
+
+namespace occam {
+namespace {
+
+// Data sets with a condition (1 or 2, `share` of them 1), a dose and a value that is not of the design.
+struct Data {
+  std::vector<float> values;
+  std::vector<std::int64_t> offsets = {0};
+
+  void add(std::int64_t n, double share, double dose_low, double dose_high, Rng& rng) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      values.push_back(static_cast<double>(i) < share * static_cast<double>(n) ? 1.0f : 2.0f);
+      values.push_back(static_cast<float>(rng.normal()));
+      values.push_back(static_cast<float>(rng.uniform(dose_low, dose_high)));
+    }
+    offsets.push_back(offsets.back() + n);
+  }
+  Ragged<const float> view() const {
+    return {
+        {values.data(), offsets.back(), 3, 3}, offsets.data(), static_cast<std::int64_t>(offsets.size()) - 1};
+  }
+  Matrix<const float> last() const {
+    const std::int64_t first = offsets[offsets.size() - 2];
+    return view().x.rows_from(first, offsets.back() - first);
+  }
+};
+
+const std::vector<std::string> kNames = {"condition", "y", "dose"};
+
+DesignProfile learned(double lowest_share, double highest_share) {
+  Data data;
+  Rng rng(1, Purpose::test, 0);
+  for (int b = 0; b < 400; ++b) {
+    const double share = rng.uniform(lowest_share, highest_share);
+    data.add(rng.uniform_int(10, 300), share, 0, 10, rng);
+  }
+  return DesignProfile::learn({data.view()}, kNames, {true, false, true});
+}
+
+std::string foreign(const DesignProfile& profile, std::int64_t n, double share, double low = 0,
+                    double high = 10) {
+  Data data;
+  Rng rng(2, Purpose::test, 0);
+  data.add(n, share, low, high, rng);
+  return profile.foreign(data.last());
+}
+
+TEST(DesignProfile, KnowsWhatItWasTrainedOn) {
+  const DesignProfile any = learned(0, 1);
+  for (const double share : {0.01, 0.1, 0.3, 0.5, 0.507, 0.99})
+    EXPECT_EQ(foreign(any, 200, share), "") << share;
+  const DesignProfile balanced = learned(0.5, 0.5);
+  EXPECT_EQ(foreign(balanced, 200, 0.5), "");
+  EXPECT_EQ(foreign(balanced, 201, 0.5), "");  // it cannot be balanced better
+  EXPECT_NE(foreign(balanced, 300, 0.45).find("share of condition = 1 is 0.45"), std::string::npos)
+      << foreign(balanced, 300, 0.45);
+}
+
+TEST(DesignProfile, NoticesValuesAndLevelsThatNeverWere) {
+  const DesignProfile any = learned(0, 1);
+  EXPECT_NE(foreign(any, 100, 0.5, 5, 20).find("dose reaches from"), std::string::npos);
+  EXPECT_NE(foreign(any, 100, 0.5, 4.9, 5.1).find("standard deviation of dose"), std::string::npos);
+  const std::vector<float> third = {3, 0, 5};
+  EXPECT_NE(
+      any.foreign({third.data(), 1, 3, 3}).find("condition = 3 is not among the levels trained on (1, 2)"),
+      std::string::npos);
+}
+
+TEST(DesignProfile, ReadsBackAsTheSame) {
+  const DesignProfile profile = learned(0.2, 0.6);
+  const DesignProfile again = DesignProfile::from_json(profile.json(), kNames);
+  EXPECT_EQ(again.json(), profile.json());
+  EXPECT_EQ(again.dimensions(), 4);
+  EXPECT_EQ(again.is_design(3), (std::vector<bool>{true, false, true}));
+  EXPECT_THROW(DesignProfile::from_json(profile.json(), {"a", "b"}), Error);
+  nlohmann::json broken = profile.json();
+  broken["low"] = {1};
+  EXPECT_THROW(DesignProfile::from_json(broken, kNames), Error);
+}
+
+TEST(DesignProfile, WithoutDesignColumnsNothingIsForeign) {
+  const DesignProfile none;
+  EXPECT_EQ(foreign(none, 10, 0.5), "");
+  EXPECT_EQ(none.dimensions(), 0);
+}
+
+}  // namespace
+}  // namespace occam
