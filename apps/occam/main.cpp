@@ -56,8 +56,8 @@ int fail(int code, std::string message, const std::string& detail = "") {
 
 constexpr const char* kOutOfMemory = "out of memory; try fewer data sets at a time";
 
-// Some destructors of libraries allocate (nlohmann::json's does), and no exception can leave those. The user gets the same
-// message and exit code as elsewhere.
+// Some destructors of libraries allocate (nlohmann::json's does), and no exception can leave those. The user
+// gets the same message and exit code as elsewhere.
 [[noreturn]] void end_for_want_of_memory() {
   try {
     std::rethrow_exception(std::current_exception());

@@ -1,5 +1,6 @@
-// Every call to the system and every allocation of a command made to fail in turn (faults.cpp). Whatever fails: a documented
-// exit code, a message, and under no name a file that is not whole: the old one, the new one, or none.
+// Every call to the system and every allocation of a command made to fail in turn (faults.cpp). Whatever
+// fails: a documented exit code, a message, and under no name a file that is not whole: the old one, the new
+// one, or none.
 //
 // Only some of the calls are tried here; OCCAM_FAULT_ALL=1 tries all of them (minutes).
 #include <algorithm>
@@ -25,7 +26,7 @@ const std::set<std::string> kBesideNetwork = {"n.occam.checkpoint", ".n.occam.lo
 
 struct Command {
   std::string text;
-  Files before;                        // inputs, and old outputs
+  Files before;                       // inputs, and old outputs
   std::set<std::string> may_be_left;  // beside what the command writes when all goes well
 };
 
@@ -49,10 +50,10 @@ class Faults : public ::testing::Test {
     for (const auto& [name, bytes] : command.before) shell_.write(name, bytes);
     const std::string count = counts_ / "count";
     Result result;
-    result.outcome = shell_("export OCCAM_FAULT_FOLDER='" + shell_.folder().path() + "' OCCAM_FAULT_KIND=" + fault.kind +
-                            " OCCAM_FAULT_AT=" + std::to_string(fault.at) +
-                            " OCCAM_FAULT_STAYS=" + (fault.stays ? "1" : "0") + " OCCAM_FAULT_COUNT='" + count +
-                            "' LD_PRELOAD='" OCCAM_FAULTS "'\nexec " + command.text);
+    result.outcome = shell_(
+        "export OCCAM_FAULT_FOLDER='" + shell_.folder().path() + "' OCCAM_FAULT_KIND=" + fault.kind +
+        " OCCAM_FAULT_AT=" + std::to_string(fault.at) + " OCCAM_FAULT_STAYS=" + (fault.stays ? "1" : "0") +
+        " OCCAM_FAULT_COUNT='" + count + "' LD_PRELOAD='" OCCAM_FAULTS "'\nexec " + command.text);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(shell_.folder().path())) {
       if (!entry.is_regular_file()) continue;
       const std::string name = std::filesystem::relative(entry.path(), shell_.folder().path()).string();
@@ -85,10 +86,11 @@ class Faults : public ::testing::Test {
       const auto old = command.before.find(name);
       const auto made = good.after.find(name);
       const bool whole = (old != command.before.end() && bytes == old->second) ||
-                         (made != good.after.end() && bytes == made->second) || command.may_be_left.contains(name) ||
-                         (name.ends_with(".occam") && is_network(name));
+                         (made != good.after.end() && bytes == made->second) ||
+                         command.may_be_left.contains(name) || (name.ends_with(".occam") && is_network(name));
       const bool excused = is_temporary(name) && result.failed == "unlink";
-      EXPECT_TRUE(whole || excused) << name << ", " << bytes.size() << " bytes, is neither the old nor the new file";
+      EXPECT_TRUE(whole || excused) << name << ", " << bytes.size()
+                                    << " bytes, is neither the old nor the new file";
     }
   }
 
@@ -132,8 +134,9 @@ class Faults : public ::testing::Test {
 
   // A network and data for it.
   Files inputs() {
-    const Outcome made = shell_(std::string(kTrain) +
-                                " -o n.occam && occam simulate beta-binomial -o d.csv --datasets 5 --n 3 --quiet");
+    const Outcome made =
+        shell_(std::string(kTrain) +
+               " -o n.occam && occam simulate beta-binomial -o d.csv --datasets 5 --n 3 --quiet");
     EXPECT_EQ(made.code, 0) << made.err;
     return {{"n.occam", shell_.read("n.occam")}, {"d.csv", shell_.read("d.csv")}};
   }
@@ -158,11 +161,14 @@ TEST_F(Faults, Train) {
 TEST_F(Faults, Compare) {
   const Files files = inputs();
   fail_files({"occam compare n.occam d.csv -o a.csv --quiet", with(files, "a.csv", "old"), {}});
-  fail_files({"occam compare n.occam d.csv -o a.json --report r.html --quiet", with(files, "r.html", "old"), {}});
+  fail_files(
+      {"occam compare n.occam d.csv -o a.json --report r.html --quiet", with(files, "r.html", "old"), {}});
 }
 
 TEST_F(Faults, Check) {
-  fail_files({"occam check n.occam -o c --datasets 50 --save-predictions p.npz --quiet", with(inputs(), "p.npz", "old"), {}});
+  fail_files({"occam check n.occam -o c --datasets 50 --save-predictions p.npz --quiet",
+              with(inputs(), "p.npz", "old"),
+              {}});
 }
 
 TEST_F(Faults, MemoryOfTrain) {
@@ -170,7 +176,8 @@ TEST_F(Faults, MemoryOfTrain) {
 }
 
 TEST_F(Faults, MemoryOfCompare) {
-  fail_allocations({"occam compare n.occam d.csv -o a.json --report r.html --quiet", with(inputs(), "a.json", "old"), {}});
+  fail_allocations(
+      {"occam compare n.occam d.csv -o a.json --report r.html --quiet", with(inputs(), "a.json", "old"), {}});
 }
 
 TEST_F(Faults, MemoryOfCheck) {

@@ -1,11 +1,12 @@
-// Loaded before the program (LD_PRELOAD), this makes one call to the system fail: the k-th of those that touch files below a
-// folder, or the k-th allocation. The tests let k run over a whole command.
+// Loaded before the program (LD_PRELOAD), this makes one call to the system fail: the k-th of those that
+// touch files below a folder, or the k-th allocation. The tests let k run over a whole command.
 //   OCCAM_FAULT_FOLDER   the folder; without it nothing is counted
 //   OCCAM_FAULT_KIND     files or memory
 //   OCCAM_FAULT_AT       the call that fails, from 1; 0: none
 //   OCCAM_FAULT_STAYS    1: writing calls after it fail too, as on a disk that stays full
 //   OCCAM_FAULT_ERROR    the number of the error (28: no space left on device)
-//   OCCAM_FAULT_COUNT    a file, outside the folder, for the number of calls and the name of the one that failed
+//   OCCAM_FAULT_COUNT    a file, outside the folder, for the number of calls and the name of the one that
+//   failed
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -50,9 +51,11 @@ struct Account {
     if (path == nullptr || plan().folder == nullptr) return;
     char text[100];
     const char* name = failed.load();
-    const int length = std::snprintf(text, sizeof text, "%ld %s\n", calls.load(), name != nullptr ? name : "none");
+    const int length =
+        std::snprintf(text, sizeof text, "%ld %s\n", calls.load(), name != nullptr ? name : "none");
     static const auto open_file = reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, "open"));
-    static const auto write_file = reinterpret_cast<ssize_t (*)(int, const void*, std::size_t)>(dlsym(RTLD_NEXT, "write"));
+    static const auto write_file =
+        reinterpret_cast<ssize_t (*)(int, const void*, std::size_t)>(dlsym(RTLD_NEXT, "write"));
     const int file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file < 0) return;
     [[maybe_unused]] const ssize_t written = write_file(file, text, static_cast<std::size_t>(length));
@@ -83,7 +86,8 @@ bool below_folder(int descriptor) {
   const Plan& p = plan();
   if (p.folder == nullptr || p.memory) return false;
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) return false;
+  if (::fstat(descriptor, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+    return false;
   char link[64];
   char path[4096];
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
@@ -108,8 +112,9 @@ int open_with(const char* name, const char* path, int flags, mode_t mode) {
 void* allocate(std::size_t size, std::size_t alignment) {
   if (in_main && plan().memory && fails("allocation", false)) throw std::bad_alloc();
   const std::size_t whole = size == 0 ? 1 : size;
-  void* memory = alignment == 0 ? std::malloc(whole)
-                                : std::aligned_alloc(alignment, (whole + alignment - 1) / alignment * alignment);
+  void* memory = alignment == 0
+                     ? std::malloc(whole)
+                     : std::aligned_alloc(alignment, (whole + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -74,8 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!accepted({ErrorKind::bad_config}, [&] { file = network_from_safetensors(contents, "n.occam"); }))
     return 0;
   accepted({ErrorKind::bad_config}, [&] { told_problem(file); });
-  accepted({ErrorKind::bad_config, ErrorKind::no_input},
-           [&] { network_problem(file, ""); });
+  accepted({ErrorKind::bad_config, ErrorKind::no_input}, [&] { network_problem(file, ""); });
   accepted({ErrorKind::bad_config, ErrorKind::bad_data},
            [&] { answer(std::move(file), kind, 1 + first / 64); });
   return 0;
