@@ -44,7 +44,7 @@ TEST_P(HeadsOfTheProgram, GiveProbabilitiesAndNoConcentrations) {
   const CsvTable table = read_csv(shell_.folder() / "a.csv");
   std::vector<std::string> columns = {"dataset",     "n",          "best",       "p_flat",
                                       "p_fair",      "alpha_flat", "alpha_fair", "log_bf_flat",
-                                      "log_bf_fair", "u",          "flag"};
+                                      "log_bf_fair", "u",          "flag",       "note"};
   if (head == "mc-dropout") columns.insert(columns.end(), {"spread_flat", "spread_fair"});
   columns.insert(columns.end(), {"scope_p", "scope_p_flat", "scope_p_fair", "verdict", "explanation"});
   EXPECT_EQ(table.columns(), columns);

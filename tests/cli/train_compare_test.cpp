@@ -45,8 +45,8 @@ TEST_F(TrainCompare, AnswersInEveryFormatAgree) {
   const CsvTable table = read_csv(shell_.folder() / "a.csv");
   EXPECT_EQ(table.columns(),
             (std::vector<std::string>{"dataset", "n", "best", "p_flat", "p_fair", "alpha_flat", "alpha_fair",
-                                      "log_bf_flat", "log_bf_fair", "u", "flag", "scope_p", "scope_p_flat",
-                                      "scope_p_fair", "verdict", "explanation"}));
+                                      "log_bf_flat", "log_bf_fair", "u", "flag", "note", "scope_p",
+                                      "scope_p_flat", "scope_p_fair", "verdict", "explanation"}));
   EXPECT_EQ(table.text("dataset"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(table.numbers("n"), (std::vector<double>{3, 2}));
   for (std::size_t r = 0; r < 2; ++r) {
@@ -116,8 +116,10 @@ TEST_F(TrainCompare, SizesOutsideTheTrainedRangeAreFlagged) {
   shell_.write("long.csv", rows);
   const Outcome outcome = shell_("occam compare net.occam long.csv -o a.csv");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE(outcome.err.find("outside the range trained on (1 to 100)"), std::string::npos) << outcome.err;
-  EXPECT_EQ(read_csv(shell_.folder() / "a.csv").text("flag").at(0), "n above trained range (100)");
+  EXPECT_NE(outcome.err.find("which had 1 to 100 rows; do not trust"), std::string::npos) << outcome.err;
+  const CsvTable answers = read_csv(shell_.folder() / "a.csv");
+  EXPECT_EQ(answers.text("flag").at(0), "n above trained range (100)");
+  EXPECT_EQ(answers.text("verdict").at(0), "outside-training");
 }
 
 TEST_F(TrainCompare, InfoDescribesAndVerifies) {
