@@ -55,6 +55,12 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@echo "== all tests"
 	@ctest --preset release -j $(JOBS) --progress
 
+.PHONY: fuzz
+fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor (installs clang)
+	@scripts/setup.sh fuzz
+	$(call build,fuzz,fuzz_targets)
+	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
+
 .PHONY: install
 install: setup ## install into PREFIX (/usr/local unless given): program, man page, completion, library
 	$(call build,release,occam occam_library occam_written)
@@ -69,12 +75,6 @@ deb: setup ## Debian packages for any CPU of this kind, in build/package
 .PHONY: matrix
 matrix: ## build and test with other compilers, libraries and processors (hours; installs them; scripts/matrix.sh has the list)
 	@scripts/matrix.sh
-
-.PHONY: fuzz
-fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor (installs clang)
-	@scripts/setup.sh fuzz
-	$(call build,fuzz,fuzz_targets)
-	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
 
 .PHONY: bench
 bench: ## measure speed: build and run the benchmarks

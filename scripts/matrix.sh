@@ -35,7 +35,7 @@ all=(gcc-12 gcc-13 gcc-14 clang-14 clang-14-libc++ clang-16 clang-16-libc++ clan
 # libc++ 16 is made for clang 14 as well. GoogleTest has to be compiled with the same library.
 libcxx=(libc++-16-dev libc++abi-16-dev libfast-float-dev googletest)
 with_libcxx=(-DOCCAM_GTEST_SOURCE=/usr/src/googletest
-  "-DCMAKE_CXX_FLAGS=-nostdinc++ -isystem /usr/lib/llvm-16/include/c++/v1 -stdlib=libc++"
+  "-DCMAKE_CXX_FLAGS=-nostdinc++ -isystem /usr/lib/llvm-16/include/c++/v1"
   "-DCMAKE_EXE_LINKER_FLAGS=-L/usr/lib/llvm-16/lib -stdlib=libc++")
 
 # --- how they are built -----------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ npm_folders=(src/occam/report/web)
 for part in "$@"; do
   case $part in
     bench) packages+=(libbenchmark-dev) ;;
+    fuzz) packages+=(clang-16 libclang-rt-16-dev) ;;
     package) packages+=(dpkg-dev file) ;;
     # Chromium for the tests of reports; Python and R for those of simulators in these languages
     # groff and pkg-config for what `make install` installs
     test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium) npm_folders+=(tests/web) ;;
-    fuzz) packages+=(clang-16 libclang-rt-16-dev) ;;
     *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package and test" >&2; exit 64 ;;
   esac
 done

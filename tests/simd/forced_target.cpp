@@ -4,15 +4,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "occam/core/simd_targets.hpp"
 
-namespace occam::testing {
+namespace occam {
 namespace {
 
-class ForcedTarget : public ::testing::Environment {
+class ForcedTarget : public testing::Environment {
  public:
   void SetUp() override {
     const char* const wanted = std::getenv("OCCAM_SIMD");
@@ -26,7 +27,7 @@ class ForcedTarget : public ::testing::Environment {
   }
 };
 
-const ::testing::Environment* const kForced = ::testing::AddGlobalTestEnvironment(new ForcedTarget);
+const testing::Environment* const kForced = testing::AddGlobalTestEnvironment(new ForcedTarget);
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam

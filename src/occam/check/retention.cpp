@@ -87,14 +87,14 @@ class Answers {
 
 std::optional<Retention> measure_retention(Comparator& before, Comparator& after, const Problem& problem,
                                            std::uint64_t seed, std::int64_t data_sets, ThreadPool& pool) {
-  constexpr std::int64_t kChunk = 1000;
+  constexpr std::int64_t kSetsAtOnce = 1000;
   const std::optional<Problem> shared = shared_part(problem, before.file());
   if (!shared) return std::nullopt;
   Answers was(before, *shared), is(after, *shared);
   Simulator simulator(*shared, seed, Purpose::test);
   Batch batch;
-  for (std::int64_t first = 0; first < data_sets; first += kChunk) {
-    simulator.simulate_range(first, std::min(kChunk, data_sets - first), pool, batch);
+  for (std::int64_t first = 0; first < data_sets; first += kSetsAtOnce) {
+    simulator.simulate_range(first, std::min(kSetsAtOnce, data_sets - first), pool, batch);
     std::vector<std::vector<double>> exact;
     if (shared->has_exact_posterior()) {
       exact.resize(static_cast<std::size_t>(batch.size()));

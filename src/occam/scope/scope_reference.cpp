@@ -23,7 +23,9 @@ constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
 // within limits.
 constexpr std::size_t kSmallestWindow = 100;
 constexpr std::size_t kLargestWindow = 400;
-constexpr std::size_t kDesignWindow = 250;  // among designs there are more ways to be far
+// Among designs, which their effect on scores has been taken from: the wider, the less does chance in the
+// calibration decide, and no design is far from all others.
+constexpr std::size_t kLargestDesignWindow = 1500;
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
@@ -34,6 +36,10 @@ constexpr std::size_t kScaleKnots = 16;
 
 std::size_t window_of(std::size_t cell) {
   return std::min(cell, std::clamp(cell / 8, kSmallestWindow, kLargestWindow));
+}
+
+std::size_t design_window_of(std::size_t cell) {
+  return std::min(cell, std::clamp(cell / 2, kSmallestWindow, kLargestDesignWindow));
 }
 
 std::vector<float> joined_features(std::span<const ScopePoint> points, std::vector<float> ScopePoint::*part) {
@@ -216,11 +222,13 @@ void ScopeReference::sort_cells() {
 }
 
 double ScopeReference::smallest_p() const {
-  std::size_t smallest = window_of(all_.size());
+  const auto width = [&](const auto& cell) {
+    return K_ > 0 ? design_window_of(cell.size()) : window_of(cell.size());
+  };
+  std::size_t smallest = width(all_);
   for (const auto& cell : by_best_) {
-    if (cell.size() >= kSmallestCell) smallest = std::min(smallest, window_of(cell.size()));
+    if (cell.size() >= kSmallestCell) smallest = std::min(smallest, width(cell));
   }
-  if (K_ > 0) smallest = std::min(smallest, kDesignWindow);
   return 1 / (1 + static_cast<double>(smallest));
 }
 
@@ -263,7 +271,7 @@ ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::
     }
     near.emplace_back(static_cast<float>(squares), i);
   }
-  const std::size_t width = std::min(window_of(cell.size()), kDesignWindow);
+  const std::size_t width = design_window_of(cell.size());
   std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(width) - 1, near.end());
   Window found;
   for (std::size_t k = 0; k < width; ++k) found.places.push_back(near[k].second);

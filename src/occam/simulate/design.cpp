@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -345,11 +344,11 @@ std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const s
   CsvReader reader = CsvReader::open(path);
   std::vector<std::size_t> columns;
   for (const std::string& name : names) columns.push_back(reader.column_index(name));
-  const std::optional<std::size_t> key = by.empty() ? std::nullopt : std::optional(reader.column_index(by));
+  const std::size_t key = by.empty() ? 0 : reader.column_index(by);
   std::unordered_map<std::string, std::size_t> index;
   std::vector<TakenDesign::Subject> subjects;
   while (reader.next()) {
-    const std::string id = key ? std::string(reader.text(*key)) : std::string();
+    const std::string id = by.empty() ? std::string() : std::string(reader.text(key));
     const auto [place, fresh] = index.try_emplace(id, subjects.size());
     if (fresh) subjects.emplace_back();
     for (const std::size_t column : columns)
