@@ -1,7 +1,8 @@
 // All fuzz targets as one plain program, for any compiler: runs the corpus, then mutations of it drawn from a
 // fixed seed.
 //   fuzz_burst CORPUS [EXECUTIONS [TARGET...]]     EXECUTIONS of each target (network files: a tenth of them)
-// An input that ends in a finding is written to `finding-TARGET` in the present folder.
+// OCCAM_FUZZ_SEED draws others. An input that ends in a finding is written to `finding-TARGET` in the present
+// folder.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -60,7 +61,8 @@ std::vector<std::string> corpus_of(const std::string& folder) {
 std::size_t burst(const Target& target, const std::string& corpus, std::size_t executions) {
   const std::vector<std::string> inputs = corpus_of(corpus + "/" + target.name);
   for (const std::string& input : inputs) run(target, input);
-  std::mt19937 random(1);
+  const char* seed = std::getenv("OCCAM_FUZZ_SEED");
+  std::mt19937 random(seed == nullptr ? 1u : static_cast<unsigned>(std::strtoul(seed, nullptr, 10)));
   for (std::size_t k = 0; k < executions; ++k) {
     const std::string& base = inputs[random() % inputs.size()];
     run(target, occam::testing::mutated(base, random));
