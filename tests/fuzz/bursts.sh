@@ -3,6 +3,7 @@
 # target and the findings; fails where there is one.
 #   tests/fuzz/bursts.sh FUZZ_BURST CORPUS SECONDS [JOBS [FIRST_SEED]]
 set -euo pipefail
+[ -x "$1" ] || { echo "bursts: there is no program $1" >&2; exit 66; }
 burst=$(realpath "$1") corpus=$(realpath "$2") seconds=$3 jobs=${4:-$(nproc)} first=${5:-1}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -47,10 +47,10 @@ TEST(Temporary, FoldersGoWithAllThatIsInThem) {
   fs::create_directory(folder / ".x.12-0.tmp");
   write_file_atomic(folder / ".x.12-0.tmp/half", "left by a dead run");
   {
-    const TemporaryFolder made(folder / "x");
+    const occam::TemporaryFolder made(folder / "x");
     EXPECT_FALSE(fs::exists(folder / ".x.12-0.tmp"));
     write_file_atomic(made.path() + "/half", "1");
-    const TemporaryFolder other(folder / "x");
+    const occam::TemporaryFolder other(folder / "x");
     EXPECT_TRUE(fs::exists(made.path() + "/half"));
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
