@@ -327,8 +327,12 @@ std::vector<Verb::ArgumentText> Verb::argument_texts() const {
 std::vector<Verb::OptionText> Verb::option_texts() const {
   std::vector<OptionText> texts;
   for (const Flag& flag : flags_) {
+    const std::string name = flag.field.flag();
     texts.push_back(
-        {flag.short_name, flag.name, flag.value_name, flag.field.choices, flag.field.help, meaning(flag)});
+        {flag.short_name, name, flag.value_name, flag.field.choices, flag.field.help, meaning(flag)});
+    if (flag.name == name) continue;
+    const std::string opposite = fmt::format("switches {} off", name);
+    texts.push_back({"", flag.name, "", {}, opposite, opposite});
   }
   texts.push_back({"-h", "--help", "", {}, kHelpMeaning, kHelpMeaning});
   return texts;

@@ -130,7 +130,7 @@ class Verb {
   const std::string& about() const { return about_.empty() ? summary_ : about_; }
   const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
   std::vector<ArgumentText> argument_texts() const;
-  std::vector<OptionText> option_texts() const;  // --help among them
+  std::vector<OptionText> option_texts() const;  // --help among them; both forms of a switch that is on
   bool is_hidden() const { return hidden_; }
   std::string usage() const;     // "occam simulate PROBLEM [options]"
   std::string help() const;      // for a terminal
