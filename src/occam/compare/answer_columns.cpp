@@ -99,7 +99,7 @@ AnswerShape::AnswerShape(const NetworkFile& file, bool with_estimates, std::int6
       spread(ensemble || file.config.head_kind().samples),
       concentrations(file.config.head_kind().concentrations),
       scope(!file.scope.is_null()),
-      scope_by_model(scope && file.scope.value("by_model", false)),
+      scope_by_model(scope && file.scope.value("by_model", nlohmann::json()) == true),
       estimates(with_estimates),
       summary_width(width) {}
 
