@@ -5,12 +5,7 @@
 #include <cmath>
 #include <vector>
 
-// Not all of odeint: other parts of it do not compile with libc++ 16.
-#include <boost/numeric/odeint/integrate/integrate_adaptive.hpp>
-#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
-#include <boost/numeric/odeint/stepper/generation/generation_runge_kutta_dopri5.hpp>
-#include <boost/numeric/odeint/stepper/generation/make_controlled.hpp>
-#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
+#include <boost/numeric/odeint.hpp>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
