@@ -38,7 +38,7 @@ Coverage coverage(std::int64_t N, std::int64_t J, double d, const std::vector<do
     const double share = 1 / static_cast<double>(J);
     for (std::size_t k = 0; k < alpha.size(); ++k) {
       const double r = population.frequency[k];
-      const Interval other = dirichlet_interval(alpha[k], sum, 0.95);
+      const FrequencyInterval other = dirichlet_interval(alpha[k], sum, 0.95);
       result.exact += exact.low[k] <= r && r <= exact.high[k] ? share : 0;
       result.variational += other.low <= r && r <= other.high ? share : 0;
       result.width += share * (exact.high[k] - exact.low[k]);

@@ -31,7 +31,7 @@ Coverage coverage(std::int64_t N, std::int64_t J, double d, std::int64_t populat
     const std::vector<double> alpha = variational_alpha(population.evidences, 1);
     double sum = 0;
     for (const double a : alpha) sum += a;
-    const Interval other = dirichlet_interval(alpha[0], sum, options.level);
+    const FrequencyInterval other = dirichlet_interval(alpha[0], sum, options.level);
     result.exact += exact.low[0] <= r && r <= exact.high[0] ? 1 : 0;
     result.variational += other.low <= r && r <= other.high ? 1 : 0;
   }

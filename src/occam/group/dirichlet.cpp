@@ -8,7 +8,7 @@
 
 namespace occam {
 
-Interval dirichlet_interval(double alpha_k, double alpha_sum, double level) {
+FrequencyInterval dirichlet_interval(double alpha_k, double alpha_sum, double level) {
   const double tail = (1 - level) / 2;
   const double rest = alpha_sum - alpha_k;
   return {boost::math::ibeta_inv(alpha_k, rest, tail), boost::math::ibetac_inv(alpha_k, rest, tail)};

@@ -6,13 +6,13 @@
 
 namespace occam {
 
-struct Interval {
+struct FrequencyInterval {
   double low = 0, high = 1;
 };
 
 // The equal-tailed interval that holds share `level` of component k, whose marginal is
 // Beta(alpha_k, sum - alpha_k).
-Interval dirichlet_interval(double alpha_k, double alpha_sum, double level);
+FrequencyInterval dirichlet_interval(double alpha_k, double alpha_sum, double level);
 
 // P(r_k > all other r_j) for r ~ Dirichlet(alpha), all alpha > 0; they sum to one. By one quadrature over
 // independent gamma variables (Soch & Allefeld 2016, arXiv:1611.01439), absolute error below 1e-9:

@@ -38,7 +38,7 @@ TEST(Dirichlet, ExceedanceOfManyModels) {
 }
 
 TEST(Dirichlet, IntervalOfAUniformFrequency) {
-  const Interval interval = dirichlet_interval(1, 2, 0.95);
+  const FrequencyInterval interval = dirichlet_interval(1, 2, 0.95);
   EXPECT_NEAR(interval.low, 0.025, 1e-12);
   EXPECT_NEAR(interval.high, 0.975, 1e-12);
 }
