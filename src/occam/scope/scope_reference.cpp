@@ -26,6 +26,7 @@ constexpr std::size_t kLargestWindow = 400;
 // Among designs, which their effect on scores has been taken from: the wider, the less does chance in the
 // calibration decide, and no design is far from all others.
 constexpr std::size_t kLargestDesignWindow = 1500;
+constexpr double kSizeWeight = 9;  // of squared distances: scores follow the size more closely than the design
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
@@ -263,7 +264,7 @@ ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::
   for (const std::int32_t i : cell) {
     const double size =
         std::log(static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows)) - log_rows;
-    double squares = size * size;
+    double squares = kSizeWeight * size * size;
     const float* design = calibration_design_.data() + i * K_;
     for (std::size_t k = 0; k < point.design.size(); ++k) {
       const double off = design[k] - point.design[k];
