@@ -69,7 +69,8 @@ TEST_F(HostileNetworks, NoVerbStartsWhatANetworkNames) {
 TEST_F(HostileNetworks, TheCommandIsShownAndWhatToDoAboutIt) {
   write_hostile(R"(["sh", "-c", "echo \u001b[2J; touch marker"])");
   for (const char* verb : {"occam check net.occam", "occam scope net.occam -o s.occam"}) {
-    fails(verb, 66, {"net.occam", "`sh -c echo ?[2J; touch marker`", "never starts", "--problem FILE.toml"});
+    fails(verb, 66,
+          {"net.occam", "`sh -c echo \\x1b[2J; touch marker`", "never starts", "--problem FILE.toml"});
     EXPECT_FALSE(marked());
   }
 }

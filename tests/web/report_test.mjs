@@ -168,7 +168,7 @@ const tests = {
     const png = await saved(page, ".save-png");
     assert.deepEqual([...png.bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
     const csv = await saved(page, '[data-table="answers"] .save-csv');
-    assert.match(csv.bytes.toString(), /^dataset,n,verdict,best,p_M1,p_M2,p_M3,scope_p,log_bf,strength,u,flag,explanation\nsubject 0,1,/);
+    assert.match(csv.bytes.toString(), /^dataset,n,verdict,best,p_M1,p_M2,p_M3,scope_p,log_bf,strength,u,flag,note,explanation\nsubject 0,1,/);
     await page.context().close();
   },
 

@@ -26,7 +26,8 @@ constexpr std::size_t kLargestWindow = 400;
 // Among designs, which their effect on scores has been taken from: the wider, the less does chance in the
 // calibration decide, and no design is far from all others.
 constexpr std::size_t kLargestDesignWindow = 1500;
-constexpr double kSizeWeight = 9;  // of squared distances: scores follow the size more closely than the design
+constexpr double kSizeWeight =
+    9;  // of squared distances: scores follow the size more closely than the design
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
