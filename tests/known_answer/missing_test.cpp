@@ -21,6 +21,7 @@ Problem correlation_with_missing() {
   return Problem(std::move(spec));
 }
 
+// Seen: .011, .011, .015 and .019 nats from exact, from few values missing to many.
 TEST(MissingTraining, ApproachesTheExactPosteriorInEveryBandOfMissingness) {
   ThreadPool pool(2);
   const Problem problem = correlation_with_missing();
