@@ -59,6 +59,9 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   for (const Column& column : problem.columns()) options.columns.push_back(column.name);
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+  options.missing_advice =
+      "ABC compares complete data sets only: leave such rows out with --missing drop, or train a network for "
+      "missing values (docs/data.md)";
   options.csv = o.csv;
   options.notes = &progress;
   std::vector<std::string> ids;

@@ -178,6 +178,11 @@ class CompareRun {
     options.by = split_list(o_.by);
     options.group = o_.group_by;
     options.missing = o_.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
+    options.may_miss = file_.config.missing;
+    options.missing_advice =
+        "leave such rows out with --missing drop, or train for them: declare missing = true, or how often, "
+        "for "
+        "column '{}' in the problem file";
     options.csv = o_.csv;
     options.notes = progress_.get();
     for (const std::string& path : o_.data) {

@@ -1,5 +1,6 @@
 // What every registered architecture promises, and the published ones against PyTorch.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -59,10 +60,11 @@ TEST(Networks, EveryArchitectureIsCovered) {
   }
 }
 
-TEST(Networks, GradientsEqualCentralDifferences) {
-  const Data data(kSizes, 2, 1);
+void expect_gradients_of_differences(const Data& data, const std::vector<std::int64_t>& missing) {
   for (const json& options : all_options()) {
-    const Network<double> network(small(options));
+    NetworkConfig config = small(options);
+    config.missing = missing;
+    const Network<double> network(config);
     std::vector<double> weights = initial(network);
     ThreadPool pool(2);
     BatchGradient<double> gradient(network, pool);
@@ -86,6 +88,16 @@ TEST(Networks, GradientsEqualCentralDifferences) {
           << options << " weight " << i;
     }
   }
+}
+
+TEST(Networks, GradientsEqualCentralDifferences) {
+  expect_gradients_of_differences(Data(kSizes, 2, 1), {});
+}
+
+TEST(Networks, GradientsEqualCentralDifferencesWithMissingValues) {
+  Data data(kSizes, 2, 1);
+  for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = NAN;
+  expect_gradients_of_differences(data, {0, 1});
 }
 
 TEST(Networks, OrderOfObservationsIsIrrelevantForSets) {

@@ -33,12 +33,13 @@ bool close(std::span<const double> a, std::span<const double> b) {
 Problem fitting(Problem problem, const NetworkFile& file, const std::string& where) {
   std::vector<std::string> columns;
   for (const Column& column : problem.columns()) columns.push_back(column.name);
-  const char* differs = columns != file.columns                             ? "columns"
-                        : problem.model_names() != file.model_names         ? "models"
-                        : problem.ordered() != file.ordered                 ? "order of observations"
-                        : !close(problem.model_prior(), file.model_prior)   ? "model prior"
-                        : problem.parameter_names() != file.parameter_names ? "parameters"
-                                                                            : nullptr;
+  const char* differs = columns != file.columns                               ? "columns"
+                        : places_of(problem.missing()) != file.config.missing ? "columns with missing values"
+                        : problem.model_names() != file.model_names           ? "models"
+                        : problem.ordered() != file.ordered                   ? "order of observations"
+                        : !close(problem.model_prior(), file.model_prior)     ? "model prior"
+                        : problem.parameter_names() != file.parameter_names   ? "parameters"
+                                                                              : nullptr;
   if (differs == nullptr) return problem;
   throw Error(ErrorKind::bad_config,
               "{}: the problem and the network do not belong together: their {} differ", where, differs);

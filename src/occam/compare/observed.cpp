@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "occam/core/error.hpp"
 #include "occam/io/csv.hpp"
 #include "occam/io/npy.hpp"
@@ -17,11 +19,30 @@
 namespace occam {
 namespace {
 
+// For each column whether values may be missing.
+std::vector<bool> may_miss(const ObservedOptions& options) {
+  std::vector<bool> result(options.columns.size(), false);
+  for (const std::int64_t c : options.may_miss) result[static_cast<std::size_t>(c)] = true;
+  return result;
+}
+
+// A missing value where none may be; `what` says where and what.
+[[noreturn]] void refuse_missing(const ObservedOptions& options, std::size_t column,
+                                 const std::string& what) {
+  std::string advice = options.missing_advice;
+  if (const auto at = advice.find("{}"); at != std::string::npos)
+    advice.replace(at, 2, shown(options.columns[column]));
+  throw Error(ErrorKind::bad_data, "{}{}{}", what, advice.empty() ? "" : "; ", advice);
+}
+
 // Collects rows into data sets and data sets into chunks.
 class Chunk {
  public:
   Chunk(const ObservedOptions& options, const ObservedSink& sink)
-      : options_(options), sink_(sink), D_(static_cast<std::int64_t>(options.columns.size())) {}
+      : options_(options),
+        sink_(sink),
+        D_(static_cast<std::int64_t>(options.columns.size())),
+        may_miss_(may_miss(options)) {}
 
   void begin(std::string id, std::string group = "") {
     forget_empty();
@@ -33,7 +54,10 @@ class Chunk {
   }
   // Missing values are NaN here; where they are refused, none gets this far.
   void row(const float* values) {
-    if (std::any_of(values, values + D_, [](float x) { return std::isnan(x); })) {
+    bool whole = true;
+    for (std::int64_t c = 0; c < D_; ++c)
+      whole = whole && (may_miss_[static_cast<std::size_t>(c)] || !std::isnan(values[c]));
+    if (!whole) {
       ++summary_.dropped_rows;
       ++dropped_.back();
       return;
@@ -72,6 +96,7 @@ class Chunk {
   const ObservedOptions& options_;
   const ObservedSink& sink_;
   std::int64_t D_;
+  std::vector<bool> may_miss_;  // (D)
   ObservedSummary summary_;
   std::vector<float> data_;
   std::vector<std::string> ids_, groups_;
@@ -93,7 +118,10 @@ std::string file_stem(const std::string& path) {
 class CsvDataSets {
  public:
   CsvDataSets(CsvReader reader, const ObservedOptions& options, std::string default_id)
-      : reader_(std::move(reader)), default_id_(std::move(default_id)) {
+      : reader_(std::move(reader)),
+        options_(options),
+        default_id_(std::move(default_id)),
+        may_miss_(may_miss(options)) {
     for (const std::string& column : options.columns) columns_.push_back(reader_.column_index(column));
     for (const std::string& column : options.by) by_.push_back(reader_.column_index(column));
     if (!options.group.empty()) group_ = reader_.column_index(options.group);
@@ -139,8 +167,10 @@ class CsvDataSets {
   }
   void values(std::vector<float>& row) const {
     row.clear();
-    for (const std::size_t column : columns_) {
-      const double value = reader_.number(column);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::size_t column = columns_[c];
+      const double value = reader_.number(column, MissingValues::keep_nan);
+      if (std::isnan(value) && options_.missing == MissingRows::refuse && !may_miss_[c]) refuse(c);
       if (std::abs(value) > std::numeric_limits<float>::max()) {
         throw Error(ErrorKind::bad_data, "{}:{}: column '{}': {} is too large", reader_.name(),
                     reader_.line(), shown(reader_.columns()[column]), value);
@@ -151,8 +181,19 @@ class CsvDataSets {
   const CsvReader& reader() const { return reader_; }
 
  private:
+  [[noreturn]] void refuse(std::size_t c) const {
+    try {
+      reader_.number(columns_[c], MissingValues::refuse);
+    } catch (const Error& error) {
+      refuse_missing(options_, c, error.what());
+    }
+    throw Error(ErrorKind::internal, "a value is missing, and is not");
+  }
+
   CsvReader reader_;
+  const ObservedOptions& options_;
   std::string default_id_, key_;
+  std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_, by_;
   std::optional<std::size_t> group_;
 };
@@ -162,7 +203,6 @@ CsvDataSets open_csv(const std::string& path, const ObservedOptions& options, Pr
   CsvOptions csv;
   csv.format = options.csv;
   csv.notes = notes;
-  if (options.missing == MissingRows::drop) csv.missing = MissingValues::keep_nan;
   if (path == "-") return {CsvReader::from_stream(std::cin, "standard input", csv), options, "stdin"};
   return {CsvReader::open(path, csv), options, as_utf8(file_stem(path))};
 }
@@ -239,20 +279,25 @@ void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 // ---- numpy
 // ---------------------------------------------------------------------------------------------------
 
-void require_finite(const std::vector<float>& values, const std::string& name, MissingRows missing) {
-  const bool nan_allowed = missing == MissingRows::drop;
-  const auto bad = std::find_if(values.begin(), values.end(), [&](float x) {
-    return !std::isfinite(x) && !(nan_allowed && std::isnan(x));
-  });
-  if (bad != values.end()) {
-    throw Error(ErrorKind::bad_data, "{}: element {} is {}; observations must be finite numbers", name,
-                bad - values.begin(), *bad);
+void require_finite(const std::vector<float>& values, const std::string& name,
+                    const ObservedOptions& options) {
+  const std::vector<bool> allowed = may_miss(options);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t column = i % allowed.size();
+    const bool missing = std::isnan(values[i]);
+    if (std::isfinite(values[i]) || (missing && (options.missing == MissingRows::drop || allowed[column])))
+      continue;
+    const std::string what =
+        fmt::format("{}: element {} is {}; observations must be finite numbers", name, i, values[i]);
+    if (missing) refuse_missing(options, column, what);
+    throw Error(ErrorKind::bad_data, what);
   }
 }
 
 // (N), (N, D) is one data set; (B, N, D) are B of them.
-void add_array(const NdArray& array, const std::string& name, const std::string& id, std::int64_t D,
-               MissingRows missing, Chunk& chunk) {
+void add_array(const NdArray& array, const std::string& name, const std::string& id,
+               const ObservedOptions& options, Chunk& chunk) {
+  const auto D = static_cast<std::int64_t>(options.columns.size());
   const Shape& shape = array.shape;
   const bool flat = shape.size() == 1 && D == 1;
   if (!flat && (shape.size() < 2 || shape.size() > 3 || shape.back() != D)) {
@@ -260,7 +305,7 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
                 D, D);
   }
   const std::vector<float> values = array.as_float();
-  require_finite(values, name, missing);
+  require_finite(values, name, options);
   if (values.empty()) throw Error(ErrorKind::bad_data, "{}: shape {} holds no data", name, shape_text(shape));
   const std::int64_t n = flat ? shape[0] : shape[shape.size() - 2];
   const std::int64_t sets = shape.size() == 3 ? shape[0] : 1;
@@ -271,15 +316,16 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
 }
 
 // The layout that `occam simulate` writes: all rows in `data`, sizes in `n`.
-void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, MissingRows missing,
+void add_packed(const NpzReader& file, const std::string& path, const ObservedOptions& options,
                 Chunk& chunk) {
+  const auto D = static_cast<std::int64_t>(options.columns.size());
   const NdArray data = file.read("data");
   if (data.shape.size() != 2 || data.shape[1] != D) {
     throw Error(ErrorKind::bad_data, "{}: 'data' has shape {}, expected (rows, {})", path,
                 shape_text(data.shape), D);
   }
   const std::vector<float> values = data.as_float();
-  require_finite(values, path + ": 'data'", missing);
+  require_finite(values, path + ": 'data'", options);
   std::int64_t row = 0;
   std::int64_t b = 0;
   for (const std::int64_t n : file.read("n").as_int64()) {
@@ -294,12 +340,12 @@ void add_packed(const NpzReader& file, const std::string& path, std::int64_t D, 
     throw Error(ErrorKind::bad_data, "{}: 'n' does not cover all rows of 'data'", path);
 }
 
-void read_npz(const std::string& path, std::int64_t D, MissingRows missing, Chunk& chunk) {
+void read_npz(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
   const NpzReader file(path);
   if (file.names().empty()) throw Error(ErrorKind::bad_data, "{}: there are no arrays in it", path);
-  if (file.has("data") && file.has("n")) return add_packed(file, path, D, missing, chunk);
+  if (file.has("data") && file.has("n")) return add_packed(file, path, options, chunk);
   for (const std::string& name : file.names())
-    add_array(file.read(name), path + ": '" + shown(name) + "'", as_utf8(name), D, missing, chunk);
+    add_array(file.read(name), path + ": '" + shown(name) + "'", as_utf8(name), options, chunk);
 }
 
 }  // namespace
@@ -307,7 +353,6 @@ void read_npz(const std::string& path, std::int64_t D, MissingRows missing, Chun
 ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
                               const ObservedSink& sink) {
   Chunk chunk(options, sink);
-  const auto D = static_cast<std::int64_t>(options.columns.size());
   const bool numpy = path.ends_with(".npy") || path.ends_with(".npz");
   if (numpy && !options.by.empty()) {
     throw Error(ErrorKind::usage, "--by names columns of a csv file; {} has none", path);
@@ -316,9 +361,9 @@ ObservedSummary read_observed(const std::string& path, const ObservedOptions& op
     throw Error(ErrorKind::usage, "--group-by names a column of a csv file; {} has none", path);
   }
   if (path.ends_with(".npz")) {
-    read_npz(path, D, options.missing, chunk);
+    read_npz(path, options, chunk);
   } else if (path.ends_with(".npy")) {
-    add_array(read_npy(path), path, as_utf8(file_stem(path)), D, options.missing, chunk);
+    add_array(read_npy(path), path, as_utf8(file_stem(path)), options, chunk);
   } else if (path == "-" || !InputFile(path).is_regular() || is_grouped(path, options)) {
     stream_csv(path, options, chunk);
   } else {

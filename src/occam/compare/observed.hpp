@@ -13,7 +13,7 @@
 
 namespace occam {
 
-// What to do with a row in which a value is missing (an empty cell, NA, NaN).
+// What to do with a row in which a value is missing (an empty cell, NA, NaN) where none may be.
 enum class MissingRows { refuse, drop };
 
 struct ObservedOptions {
@@ -23,6 +23,10 @@ struct ObservedOptions {
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
   MissingRows missing = MissingRows::refuse;
+  std::vector<std::int64_t>
+      may_miss;  // places of the columns in which values may be missing: NaN in the data
+  // What to try instead, for messages: "{}" stands for the name of the column. May be empty.
+  std::string missing_advice;
   CsvFormat csv;                  // what separates cells, and the decimal mark
   ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual
 };
@@ -44,9 +48,9 @@ using ObservedSink = std::function<void(const ObservedSets& sets)>;
 
 // Calls the sink for all data sets of `path` ("-": csv on standard input). Error(no_input) for a missing
 // file; Error(bad_data), with file, line and column where there are any, for missing columns, cells that are
-// not numbers, missing values (unless rows with such are dropped), files without data, arrays of another
-// shape; a data set with rows of two groups. Data sets are those whose values in all columns `by` agree;
-// their ids are these values, joined by
+// not numbers, missing values where none may be (unless rows with such are dropped), files without data,
+// arrays of another shape; a data set with rows of two groups. Data sets are those whose values in all
+// columns `by` agree; their ids are these values, joined by
 // '/'. Ids are UTF-8: bytes that are not are taken for Windows-1252.
 ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
                               const ObservedSink& sink);

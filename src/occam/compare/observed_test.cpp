@@ -93,6 +93,43 @@ TEST_F(Observed, RowsWithMissingValuesAreLeftOutOnRequest) {
   EXPECT_EQ(read(folder_ / "d.npy", options), (Sets{{"d", {1, 2}}}));
 }
 
+// With NaN written as -1, which compares equal to itself.
+Sets marked(Sets sets) {
+  for (auto& [id, values] : sets) {
+    for (float& value : values) value = std::isnan(value) ? -1.0f : value;
+  }
+  return sets;
+}
+
+TEST_F(Observed, MissingValuesAreKeptWhereTheyMayBe) {
+  ObservedOptions options{{"x", "y"}, {}};
+  options.may_miss = {1};
+  options.missing_advice = "declare missing for column '{}'";
+  const auto path = file("a.csv", "x,y\n1,NA\n2,\n3,NaN\n4,5\n");
+  EXPECT_EQ(marked(read(path, options)), (Sets{{"a", {1, -1, 2, -1, 3, -1, 4, 5}}}));
+  const auto refusal = [&](const std::string& name) -> std::string {
+    try {
+      read(name, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_data);
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string said = refusal(file("b.csv", "x,y\n1,NA\nNA,2\n"));
+  EXPECT_NE(said.find(":3: column 'x': the value is missing ('NA'); declare missing for column 'x'"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(refusal(file("c.csv", "x,y\n1,Inf\n")).find("not a finite number"), std::string::npos);
+  const std::vector<float> values = {1, NAN, NAN, 4};
+  write_npy(folder_ / "d.npy", ArrayView::of<float>({2, 2}, std::span<const float>(values)));
+  EXPECT_NE(refusal(folder_ / "d.npy").find("element 2 is nan"), std::string::npos);
+  // Rows are dropped only for columns in which nothing may be missing.
+  options.missing = MissingRows::drop;
+  EXPECT_EQ(marked(read(folder_ / "d.npy", options)), (Sets{{"d", {1, -1}}}));
+  EXPECT_EQ(marked(read(folder_ / "b.csv", options)), (Sets{{"b", {1, -1}}}));
+}
+
 TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   NetworkFile network;
   network.columns = {"x", "rt"};

@@ -1,6 +1,7 @@
 #include "occam/compare/range_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ra
       const std::int64_t before = column.outside;
       for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
         const double x = data.x.row(r)[d];
+        if (std::isnan(x)) continue;  // missing
         ++column.values;
         const double distance = std::max(column.range.smallest - x, x - column.range.largest);
         if (!(distance > 0)) continue;

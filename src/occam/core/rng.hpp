@@ -29,6 +29,7 @@ enum class Purpose : std::uint32_t {
   design = 14,      // what the experimenter sets, for every data set
   group = 15,       // model frequencies in a population, given the evidences of its members
   order = 16,       // orders in which observations might have come in
+  missing = 17,     // values that go missing after simulation
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

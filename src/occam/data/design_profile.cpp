@@ -23,27 +23,36 @@ constexpr double kDesignWeight = 1.5;
 
 }  // namespace
 
+DesignProfile::Column DesignProfile::describe(const std::string& name, std::int64_t at,
+                                              const std::vector<Ragged<const float>>& data) {
+  Column column{name, at};
+  std::vector<float> values;
+  for (const auto& part : data) {
+    for (std::int64_t r = 0; r < part.x.rows; ++r) values.push_back(part.x.row(r)[at]);
+  }
+  if (values.empty()) throw Error(ErrorKind::internal, "a design profile needs data");
+  double mean = 0, squares = 0;
+  for (const float x : values) mean += x / static_cast<double>(values.size());
+  for (const float x : values) squares += (x - mean) * (x - mean) / static_cast<double>(values.size());
+  if (squares > 0) column.scale = std::sqrt(squares);
+  std::sort(values.begin(), values.end());
+  column.smallest = values.front();
+  column.largest = values.back();
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.size() <= kMostLevels) column.levels = std::move(values);
+  return column;
+}
+
 DesignProfile DesignProfile::learn(const std::vector<Ragged<const float>>& data,
-                                   const std::vector<std::string>& columns, const std::vector<bool>& design) {
+                                   const std::vector<std::string>& columns, const std::vector<bool>& design,
+                                   const std::vector<std::int64_t>& missing) {
   DesignProfile profile;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (!design[c]) continue;
-    Column column{columns[c], static_cast<std::int64_t>(c)};
-    std::vector<float> values;
-    for (const auto& part : data) {
-      for (std::int64_t r = 0; r < part.x.rows; ++r) values.push_back(part.x.row(r)[c]);
-    }
-    if (values.empty()) throw Error(ErrorKind::internal, "a design profile needs data");
-    double mean = 0, squares = 0;
-    for (const float x : values) mean += x / static_cast<double>(values.size());
-    for (const float x : values) squares += (x - mean) * (x - mean) / static_cast<double>(values.size());
-    if (squares > 0) column.scale = std::sqrt(squares);
-    std::sort(values.begin(), values.end());
-    column.smallest = values.front();
-    column.largest = values.back();
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-    if (values.size() <= kMostLevels) column.levels = std::move(values);
-    profile.columns_.push_back(std::move(column));
+    if (design[c]) profile.columns_.push_back(describe(columns[c], static_cast<std::int64_t>(c), data));
+  }
+  for (const std::int64_t c : missing) {
+    profile.columns_.push_back({columns[static_cast<std::size_t>(c)], c});
+    profile.columns_.back().observed = true;
   }
   profile.count_dimensions();
   if (profile.empty()) return profile;
@@ -76,14 +85,24 @@ DesignProfile DesignProfile::learn(const std::vector<Ragged<const float>>& data,
 void DesignProfile::count_dimensions() {
   dimensions_ = 0;
   for (const Column& column : columns_) {
-    dimensions_ += column.levels.empty() ? 2 : static_cast<std::int64_t>(column.levels.size());
+    dimensions_ += static_cast<std::int64_t>(column.statistics());
   }
 }
 
 std::vector<bool> DesignProfile::is_design(std::int64_t D) const {
   std::vector<bool> result(static_cast<std::size_t>(D), false);
-  for (const Column& column : columns_) result[static_cast<std::size_t>(column.at)] = true;
+  for (const Column& column : columns_) {
+    if (!column.observed) result[static_cast<std::size_t>(column.at)] = true;
+  }
   return result;
+}
+
+std::vector<std::int64_t> DesignProfile::missing() const {
+  std::vector<std::int64_t> places;
+  for (const Column& column : columns_) {
+    if (column.observed) places.push_back(column.at);
+  }
+  return places;
 }
 
 std::size_t DesignProfile::band(std::int64_t rows) const {
@@ -97,6 +116,12 @@ std::vector<double> DesignProfile::statistics(Matrix<const float> rows) const {
   const auto n = static_cast<double>(rows.rows);
   for (const Column& column : columns_) {
     const auto value = [&](std::int64_t r) { return rows.row(r)[column.at]; };
+    if (column.observed) {
+      std::int64_t count = 0;
+      for (std::int64_t r = 0; r < rows.rows; ++r) count += std::isnan(value(r)) ? 1 : 0;
+      result.push_back(static_cast<double>(count) / n);
+      continue;
+    }
     for (const float level : column.levels) {
       std::int64_t count = 0;
       for (std::int64_t r = 0; r < rows.rows; ++r) count += value(r) == level ? 1 : 0;
@@ -114,11 +139,12 @@ std::vector<double> DesignProfile::statistics(Matrix<const float> rows) const {
 
 std::string DesignProfile::statistic_name(std::size_t index) const {
   for (const Column& column : columns_) {
-    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    const std::size_t count = column.statistics();
     if (index >= count) {
       index -= count;
       continue;
     }
+    if (column.observed) return "share of missing values of " + column.name;
     if (column.levels.empty())
       return fmt::format("{} of {}", index == 0 ? "mean" : "standard deviation", column.name);
     return fmt::format("share of {} = {}", column.name, column.levels[index]);
@@ -129,6 +155,7 @@ std::string DesignProfile::statistic_name(std::size_t index) const {
 // A level or a value that never was.
 std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
   for (const Column& column : columns_) {
+    if (column.observed) continue;
     double smallest = rows.row(0)[column.at], largest = smallest;
     for (std::int64_t r = 0; r < rows.rows; ++r) {
       const float x = rows.row(r)[column.at];
@@ -154,9 +181,9 @@ std::string DesignProfile::foreign(Matrix<const float> rows) const {
   const std::size_t at = band(rows.rows) * static_cast<std::size_t>(dimensions_);
   std::size_t k = 0;
   for (const Column& column : columns_) {
-    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    const std::size_t count = column.statistics();
     // One row more or less of a level is no other design; neither is a mean that differs by one value.
-    const double grain = (column.levels.empty() ? column.scale : 1.0) / static_cast<double>(rows.rows);
+    const double grain = (column.has_shares() ? 1.0 : column.scale) / static_cast<double>(rows.rows);
     for (std::size_t i = 0; i < count; ++i, ++k) {
       const double low = low_[at + k], high = high_[at + k];
       const double margin = kMargin * (high - low) + 1.001 * grain;
@@ -175,11 +202,11 @@ std::vector<float> DesignProfile::coordinates(Matrix<const float> rows) const {
   std::vector<float> result;
   std::size_t k = 0;
   for (const Column& column : columns_) {
-    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    const std::size_t count = column.statistics();
     for (std::size_t i = 0; i < count; ++i, ++k) {
       const auto n = static_cast<double>(rows.rows);
-      const double x = column.levels.empty() ? seen[k] / column.scale
-                                             : std::log((n * seen[k] + 0.5) / (n - n * seen[k] + 0.5));
+      const double x = column.has_shares() ? std::log((n * seen[k] + 0.5) / (n - n * seen[k] + 0.5))
+                                           : seen[k] / column.scale;
       result.push_back(static_cast<float>(kDesignWeight * x));
     }
   }
@@ -192,9 +219,9 @@ std::vector<float> DesignProfile::explanatory(Matrix<const float> rows) const {
   std::vector<float> result = {std::log(static_cast<float>(rows.rows))};
   std::size_t k = 0;
   for (const Column& column : columns_) {
-    const std::size_t count = column.levels.empty() ? 2 : column.levels.size();
+    const std::size_t count = column.statistics();
     for (std::size_t i = 0; i < count; ++i, ++k) {
-      const double x = seen[k] / (column.levels.empty() ? column.scale : 1.0);
+      const double x = seen[k] / (column.has_shares() ? 1.0 : column.scale);
       // What a rare level can tell depends on how many observations of it there are.
       const double log_count = std::log1p(std::fabs(x) * static_cast<double>(rows.rows));
       for (const double term : {x, x * x, log_count, log_count * log_count})
@@ -207,6 +234,10 @@ std::vector<float> DesignProfile::explanatory(Matrix<const float> rows) const {
 nlohmann::json DesignProfile::json() const {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& c : columns_) {
+    if (c.observed) {
+      columns.push_back({{"name", c.name}, {"missing", true}});
+      continue;
+    }
     columns.push_back({{"name", c.name},
                        {"levels", c.levels},
                        {"smallest", c.smallest},
@@ -218,11 +249,24 @@ nlohmann::json DesignProfile::json() const {
 
 DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::vector<std::string>& columns) {
   DesignProfile profile;
+  const auto refuse = [] { throw Error(ErrorKind::bad_config, "its description of designs is not usable"); };
   std::int64_t after = -1;
   for (const nlohmann::json& entry : json.at("columns")) {
     Column c;
     c.name = entry.at("name").get<std::string>();
     c.at = std::find(columns.begin(), columns.end(), c.name) - columns.begin();
+    c.observed = entry.value("missing", false);
+    if (c.observed) {  // these come last
+      const auto known = profile.missing();
+      const bool sound = c.at < static_cast<std::int64_t>(columns.size()) &&
+                         (known.empty() || known.back() < c.at) &&
+                         std::none_of(profile.columns_.begin(), profile.columns_.end(),
+                                      [&](const Column& other) { return other.at == c.at; });
+      if (!sound) refuse();
+      profile.columns_.push_back(std::move(c));
+      continue;
+    }
+    if (!profile.missing().empty()) refuse();
     c.levels = entry.at("levels").get<std::vector<float>>();
     c.smallest = entry.at("smallest").get<double>();
     c.largest = entry.at("largest").get<double>();
@@ -233,7 +277,7 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
         c.at < static_cast<std::int64_t>(columns.size()) && c.at > after && c.scale > 0 &&
         c.smallest <= c.largest && c.levels.size() <= kMostLevels &&
         std::adjacent_find(c.levels.begin(), c.levels.end(), std::greater_equal<>()) == c.levels.end();
-    if (!sound) throw Error(ErrorKind::bad_config, "its description of designs is not usable");
+    if (!sound) refuse();
     after = c.at;
     profile.columns_.push_back(std::move(c));
   }
@@ -250,7 +294,7 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
                      std::adjacent_find(profile.band_rows_.begin(), profile.band_rows_.end(),
                                         std::greater_equal<>()) == profile.band_rows_.end() &&
                      profile.low_.size() == size && profile.high_.size() == size;
-  if (!sound) throw Error(ErrorKind::bad_config, "its description of designs is not usable");
+  if (!sound) refuse();
   return profile;
 }
 

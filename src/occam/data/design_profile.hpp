@@ -1,7 +1,8 @@
 // DesignProfile: which designs a network was trained on. It describes the design of a data set by a few
 // numbers (the share of each level; mean and spread of a column that takes many values), says in words where
 // one lies outside, and gives the coordinates in which designs are near each other, so that a data set can be
-// judged among simulated ones of the like design.
+// judged among simulated ones of the like design. The share of missing values (NaN) of an observed column is
+// one of these numbers: no model explains it either.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,18 @@ class DesignProfile {
   // No design columns: nothing is ever foreign.
   DesignProfile() = default;
   // `columns` are the names of all columns of the data, `design` says which of them are set by the
-  // experimenter. Several parts, as they come.
+  // experimenter, `missing` (places, ascending) in which observed ones values may be missing. Several parts,
+  // as they come.
   static DesignProfile learn(const std::vector<Ragged<const float>>& data,
-                             const std::vector<std::string>& columns, const std::vector<bool>& design);
+                             const std::vector<std::string>& columns, const std::vector<bool>& design,
+                             const std::vector<std::int64_t>& missing = {});
 
   bool empty() const { return columns_.empty(); }
   // For each of D columns whether it is one of the design.
   std::vector<bool> is_design(std::int64_t D) const;
+
+  // Places of the columns in which values may be missing, ascending.
+  std::vector<std::int64_t> missing() const;
 
   // In what the design of these rows differs from all that were trained on, or an empty text.
   std::string foreign(Matrix<const float> rows) const;
@@ -49,9 +55,15 @@ class DesignProfile {
     std::int64_t at = 0;        // its place in a row
     std::vector<float> levels;  // ascending; empty where it takes many values
     double smallest = 0, largest = 0;
-    double scale = 1;  // standard deviation of its values
+    double scale = 1;       // standard deviation of its values
+    bool observed = false;  // not of the design: what is described is the share of its missing values, alone
+
+    bool has_shares() const { return observed || !levels.empty(); }
+    std::size_t statistics() const { return observed ? 1 : levels.empty() ? 2 : levels.size(); }
   };
-  // Share of each level, or mean and standard deviation; column after column.
+  static Column describe(const std::string& name, std::int64_t at,
+                         const std::vector<Ragged<const float>>& data);
+  // Share of each level, or mean and standard deviation, or share of missing values; column after column.
   std::vector<double> statistics(Matrix<const float> rows) const;
   std::string statistic_name(std::size_t index) const;
   std::string foreign_value(Matrix<const float> rows) const;

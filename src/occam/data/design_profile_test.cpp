@@ -1,5 +1,7 @@
 #include "occam/data/design_profile.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -89,6 +91,59 @@ TEST(DesignProfile, WithoutDesignColumnsNothingIsForeign) {
   const DesignProfile none;
   EXPECT_EQ(foreign(none, 10, 0.5), "");
   EXPECT_EQ(none.dimensions(), 0);
+}
+
+// Two columns without a design; of the second a share is missing.
+struct Holes {
+  std::vector<float> values;
+  std::vector<std::int64_t> offsets = {0};
+
+  void add(std::int64_t n, double share) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      values.push_back(1.5f);
+      values.push_back(static_cast<double>(i) < share * static_cast<double>(n) ? NAN : 2.0f);
+    }
+    offsets.push_back(offsets.back() + n);
+  }
+  Ragged<const float> view() const {
+    return {
+        {values.data(), offsets.back(), 2, 2}, offsets.data(), static_cast<std::int64_t>(offsets.size()) - 1};
+  }
+};
+
+TEST(DesignProfile, ShareOfMissingValuesIsPartOfIt) {
+  Holes data;
+  Rng rng(1, Purpose::test, 0);
+  for (int b = 0; b < 300; ++b) data.add(rng.uniform_int(20, 100), rng.uniform(0, 0.4));
+  const std::vector<std::string> names = {"x", "y"};
+  const DesignProfile profile = DesignProfile::learn({data.view()}, names, {false, false}, {1});
+  EXPECT_FALSE(profile.empty());
+  EXPECT_EQ(profile.missing(), std::vector<std::int64_t>{1});
+  EXPECT_EQ(profile.is_design(2), (std::vector<bool>{false, false}));
+  EXPECT_EQ(profile.dimensions(), 1);
+  const auto foreign = [](const DesignProfile& known, double share) {
+    Holes one;
+    one.add(60, share);
+    for (const float x : known.coordinates(one.view().x)) EXPECT_TRUE(std::isfinite(x));
+    for (const float x : known.explanatory(one.view().x)) EXPECT_TRUE(std::isfinite(x));
+    return known.foreign(one.view().x);
+  };
+  const DesignProfile again = DesignProfile::from_json(profile.json(), names);
+  EXPECT_EQ(again.json(), profile.json());
+  for (const DesignProfile& known : {profile, again}) {
+    EXPECT_EQ(foreign(known, 0), "");
+    EXPECT_EQ(foreign(known, 0.35), "");
+    EXPECT_NE(foreign(known, 0.8).find("share of missing values of y is 0.8"), std::string::npos);
+    EXPECT_NE(foreign(known, 1), "");
+  }
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{
+           {{"name", "z"}, {"missing", true}}, {{"name", "y"}, {"missing", 1}}, {{"missing", true}}}) {
+    nlohmann::json forged = profile.json();
+    forged["columns"][0] = bad;
+    EXPECT_ANY_THROW(DesignProfile::from_json(forged, names)) << bad;
+    forged["columns"] = {profile.json()["columns"][0], profile.json()["columns"][0]};
+    EXPECT_ANY_THROW(DesignProfile::from_json(forged, names));
+  }
 }
 
 }  // namespace

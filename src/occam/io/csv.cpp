@@ -455,13 +455,12 @@ std::string_view CsvReader::text(std::size_t column) const {
   return decoded_[column] = as_utf8(bytes);
 }
 
-double CsvReader::number(std::size_t column) const {
+double CsvReader::number(std::size_t column, MissingValues missing) const {
   double number = 0;
   // A cell with doubled quotes is no number either way, so the raw bytes will do.
   const CellStatus status = parse_cell({cells_[column].data, cells_[column].size}, dialect_, number);
   if (status == CellStatus::number) return number;
-  return missing_or_refuse(status, options_.missing, dialect_, name_, row_line_, columns_[column],
-                           text(column));
+  return missing_or_refuse(status, missing, dialect_, name_, row_line_, columns_[column], text(column));
 }
 
 CsvTable::CsvTable(std::string text, std::string name, CsvOptions options)

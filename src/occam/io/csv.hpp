@@ -55,7 +55,9 @@ class CsvReader {
   // The cell without its quotes, as UTF-8, valid until next().
   std::string_view text(std::size_t column) const;
   // The cell as a finite number, or NaN for a missing one if the options keep those; else Error(bad_data).
-  double number(std::size_t column) const;
+  double number(std::size_t column) const { return number(column, options_.missing); }
+  // The same, whatever the options say of missing ones.
+  double number(std::size_t column, MissingValues missing) const;
 
  private:
   friend class CsvTable;

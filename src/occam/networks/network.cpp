@@ -1,6 +1,8 @@
 #include "occam/networks/network.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/ranges.h>
 
@@ -55,6 +57,11 @@ void check(const NetworkConfig& config) {
   for (std::size_t c = 0; c < s.mean.size(); ++c) {
     require(std::isfinite(s.mean[c]) && usable(s.scale[c]), "the standardisation is not usable");
   }
+  const auto& missing = config.missing;
+  require(missing.empty() || (missing.front() >= 0 && missing.back() < config.channels),
+          "the columns with missing values are not usable");
+  require(std::adjacent_find(missing.begin(), missing.end(), std::greater_equal<>()) == missing.end(),
+          "the columns with missing values are not usable");
   require(std::isfinite(s.log_n_mean) && usable(s.log_n_scale) && usable(s.typical_n),
           "the standardisation of N is not usable");
 }
@@ -74,13 +81,19 @@ Standardisation learn_standardisation(Ragged<const float> data) {
   Standardisation s;
   const auto rows = static_cast<double>(data.x.rows);
   const auto sets = static_cast<double>(data.sets);
+  std::vector<float> values;  // of one column, where they are there
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    values.clear();
+    for (std::int64_t r = 0; r < data.x.rows; ++r) {
+      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(values.size(), 1));
     double sum = 0;
-    for (std::int64_t r = 0; r < data.x.rows; ++r) sum += data.x.row(r)[c];
-    const double mean = sum / rows;
+    for (const float x : values) sum += x;
+    const double mean = sum / count;
     double squares = 0;
-    for (std::int64_t r = 0; r < data.x.rows; ++r) squares += std::pow(data.x.row(r)[c] - mean, 2);
-    const double sd = std::sqrt(squares / rows);
+    for (const float x : values) squares += std::pow(x - mean, 2);
+    const double sd = std::sqrt(squares / count);
     s.mean.push_back(mean);
     s.scale.push_back(sd > 0 ? sd : 1);  // a constant column stays as it is
   }
@@ -123,6 +136,7 @@ json NetworkConfig::json() const {
                              {"log_n_mean", s.log_n_mean},
                              {"log_n_scale", s.log_n_scale},
                              {"typical_n", s.typical_n}}}};
+  if (!missing.empty()) result["missing"] = missing;
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
     result["options"].erase("head");
@@ -142,6 +156,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     config.channels = json.at("channels").get<std::int64_t>();
     config.models = json.at("models").get<std::int64_t>();
     config.parameters = json.at("parameters").get<std::int64_t>();
+    if (json.contains("missing")) config.missing = json.at("missing").get<std::vector<std::int64_t>>();
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),
                               s.at("scale").get<std::vector<double>>(), s.at("log_n_mean").get<double>(),
@@ -176,7 +191,9 @@ Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
   occam::check(config_);
   const Architecture& architecture = architectures().at(config_.options.architecture, ErrorKind::bad_config);
   config_.body = architecture.resolve(config_.body);
-  BodyPlan<T> plan{layout_, packed_layout_, config_.channels, config_.options.log_n,
+  may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
+  for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
+  BodyPlan<T> plan{layout_, packed_layout_, input_width(), config_.options.log_n,
                    static_cast<T>(1 / config_.standardisation.typical_n)};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
@@ -216,9 +233,9 @@ void Network<T>::check(Ragged<const float> data) const {
   }
   for (std::int64_t r = 0; r < data.x.rows; ++r) {
     for (std::int64_t c = 0; c < data.x.columns; ++c) {
-      if (!std::isfinite(data.x.row(r)[c])) {
-        throw Error(ErrorKind::bad_data, "observation {}, column {}: {} is not a finite number", r, c,
-                    data.x.row(r)[c]);
+      const float value = data.x.row(r)[c];
+      if (!std::isfinite(value) && !(std::isnan(value) && may_miss_[static_cast<std::size_t>(c)])) {
+        throw Error(ErrorKind::bad_data, "observation {}, column {}: {} is not a finite number", r, c, value);
       }
     }
   }
@@ -230,19 +247,28 @@ typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const flo
                                                const PassNoise* noise) const {
   const Standardisation& s = config_.standardisation;
   Tape& tape = *workspace.make<Tape>();
-  const std::int64_t D = config_.channels;
-  T* x = workspace.take<T>(data.x.rows * D);
-  for (std::int64_t c = 0; c < D; ++c) {
+  const std::int64_t width = input_width();
+  T* x = workspace.take<T>(data.x.rows * width);
+  for (std::int64_t c = 0; c < config_.channels; ++c) {
     const T mean = static_cast<T>(s.mean[c]);
     const T factor = static_cast<T>(1 / s.scale[c]);
     for (std::int64_t r = 0; r < data.x.rows; ++r)
-      x[r * D + c] = (static_cast<T>(data.x.row(r)[c]) - mean) * factor;
+      x[r * width + c] = (static_cast<T>(data.x.row(r)[c]) - mean) * factor;
+  }
+  for (std::size_t m = 0; m < config_.missing.size(); ++m) {
+    const std::int64_t c = config_.missing[m];
+    const std::int64_t mask = config_.channels + static_cast<std::int64_t>(m);
+    for (std::int64_t r = 0; r < data.x.rows; ++r) {
+      const bool gone = std::isnan(data.x.row(r)[c]);
+      if (gone) x[r * width + c] = T{0};
+      x[r * width + mask] = gone ? T{1} : T{0};
+    }
   }
   T* f_n = workspace.take<T>(data.sets);
   for (std::int64_t set = 0; set < data.sets; ++set) {
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
-  tape.x = {{x, data.x.rows, D, D}, data.offsets, data.sets};
+  tape.x = {{x, data.x.rows, width, width}, data.offsets, data.sets};
   tape.features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
   head_->forward(packed, noise, tape, workspace);
   return &tape;

@@ -1,5 +1,5 @@
-// A network: standardised input -> body -> head. A function of observations and one flat weight vector; it
-// owns no weights, and what backward needs lives in a workspace the caller owns.
+// A network: standardised input and masks of missing values -> body -> head. A function of observations and
+// one flat weight vector; it owns no weights, and what backward needs lives in a workspace the caller owns.
 //   output `models`:     J numbers f, whose meaning is the head's (head.hpp): evidence or logits
 //   output `parameters`: rough point estimates of the standardised model parameters (may be absent)
 // Every float network has a double twin (the same templates), against which its gradients are tested.
@@ -25,7 +25,7 @@ struct Standardisation {
   double typical_n = 1;  // sums over observations are divided by it
 };
 
-// Mean and spread of every column and of log N over simulated data sets.
+// Mean and spread of every column, where its values are there, and of log N over simulated data sets.
 Standardisation learn_standardisation(Ragged<const float> data);
 
 struct NetworkOptions {
@@ -46,6 +46,7 @@ struct NetworkConfig {
   std::int64_t channels = 1;                       // D
   std::int64_t models = 2;                         // J
   std::int64_t parameters = 0;                     // P, outputs `parameters`
+  std::vector<std::int64_t> missing;               // (M) columns in which values may be missing, ascending
   Standardisation standardisation;
 
   nlohmann::json json() const;
@@ -78,11 +79,13 @@ class Network {
   void pack_all(const T* weights, T* packed) const;
 
   struct Tape : HeadTape<T> {
-    Ragged<const T> x;  // standardised
+    Ragged<const T>
+        x;  // standardised; 0 where a value is missing, and a mask for each column that may (D + M)
     void* body = nullptr;
   };
 
-  // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite.
+  // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite. A
+  // NaN is a missing value where the network knows of such.
   void check(Ragged<const float> data) const;
 
   // The tape lives in the workspace until it is reset. `data` must have passed check(). Without `keep` the
@@ -99,7 +102,12 @@ class Network {
                 Workspace& workspace) const;
 
  private:
+  std::int64_t input_width() const {
+    return config_.channels + static_cast<std::int64_t>(config_.missing.size());
+  }
+
   NetworkConfig config_;
+  std::vector<bool> may_miss_;  // (D)
   ParameterLayout layout_;
   PackedLayout<T> packed_layout_;
   std::unique_ptr<Body<T>> body_;

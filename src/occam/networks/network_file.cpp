@@ -139,6 +139,8 @@ void check_description(const NetworkFile& file) {
   check_names(file.model_names, "the model");
   check_names(file.parameter_names, "the parameter");
   check_ranges(file);
+  if (file.design.missing() != file.config.missing)
+    refuse("its columns with missing values are not those of its description of designs");
 }
 
 // What others look up in the record is of the kind that they expect. A number that was not finite was written

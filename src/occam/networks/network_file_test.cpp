@@ -166,6 +166,9 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/ranges", json::array({json::array({1, 2})})},
            {"/ranges/0", json::array({3, 2, 1, 0})},
            {"/ordered", "no"},
+           {"/network/missing", json::array({2})},
+           {"/network/missing", json::array({1})},  // of which the rest of the file knows nothing
+           {"/network/missing", "y"},
            {"/n", "many"},
            {"/n", json::array({0, 9})},
            {"/n", json::array({9, 1})}}) {

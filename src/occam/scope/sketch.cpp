@@ -50,14 +50,22 @@ void quantiles_and_spread(std::vector<float>& values, float*& out) {
   *out++ = static_cast<float>(std::sqrt(squares / static_cast<double>(values.size())));
 }
 
+// Over the rows that have both.
 double correlation(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
-  const auto n = static_cast<double>(rows.rows);
+  const auto both = [&](std::int64_t r) {
+    return !std::isnan(rows.row(r)[a]) && !std::isnan(rows.row(r)[b]);
+  };
+  std::int64_t count = 0;
+  for (std::int64_t r = 0; r < rows.rows; ++r) count += both(r) ? 1 : 0;
+  const auto n = static_cast<double>(count);
   double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
   for (std::int64_t r = 0; r < rows.rows; ++r) {
+    if (!both(r)) continue;
     ma += rows.row(r)[a] / n;
     mb += rows.row(r)[b] / n;
   }
   for (std::int64_t r = 0; r < rows.rows; ++r) {
+    if (!both(r)) continue;
     const double x = rows.row(r)[a] - ma;
     const double y = rows.row(r)[b] - mb;
     aa += x * x;
@@ -68,6 +76,7 @@ double correlation(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
 }
 
 // One column less its mean, the sum of its squares, and the slope of a straight line over the whole series.
+// Missing values lie at the mean.
 struct Centred {
   std::vector<double> values;
   double squares = 0;
@@ -76,11 +85,16 @@ struct Centred {
 
 Centred centred_column(Matrix<const float> rows, std::int64_t column) {
   const auto n = static_cast<double>(rows.rows);
+  const auto missing = [&](std::int64_t r) { return std::isnan(rows.row(r)[column]); };
+  std::int64_t there = 0;
+  for (std::int64_t r = 0; r < rows.rows; ++r) there += missing(r) ? 0 : 1;
   double mean = 0;
-  for (std::int64_t r = 0; r < rows.rows; ++r) mean += rows.row(r)[column] / n;
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    if (!missing(r)) mean += rows.row(r)[column] / static_cast<double>(there);
+  }
   Centred result;
   for (std::int64_t r = 0; r < rows.rows; ++r) {
-    const double x = rows.row(r)[column] - mean;
+    const double x = missing(r) ? 0 : rows.row(r)[column] - mean;
     result.values.push_back(x);
     result.squares += x * x;
     result.trend += x * (static_cast<double>(r) / n - 0.5) * 12 / n;
@@ -170,7 +184,10 @@ Sketch Sketch::learn(Ragged<const float> data, const std::vector<std::string>& c
   sketch.ordered_ = ordered;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
     std::vector<float> values;
-    for (std::int64_t r = 0; r < data.x.rows; ++r) values.push_back(data.x.row(r)[c]);
+    for (std::int64_t r = 0; r < data.x.rows; ++r) {
+      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
+    }
+    if (values.empty()) values.push_back(0);  // a column of which nothing is there
     std::sort(values.begin(), values.end());
     const auto at = [&](double q) {
       return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
@@ -319,7 +336,8 @@ bool Sketch::in(const Group& group, const float* row) const {
   return at(group.a, group.level_a) && at(group.b, group.level_b);
 }
 
-// Among the observations of the same design; where there are none, among all.
+// Among the observations of the same design; where there are none, among all. Only those count of which the
+// values are there that it takes to tell; where there are none of these, all levels are alike.
 double Sketch::share(const Group& group, Matrix<const float> rows, std::int64_t members) const {
   Group given, asked;
   const auto put = [&](std::int64_t column, std::int64_t level) {
@@ -330,15 +348,38 @@ double Sketch::share(const Group& group, Matrix<const float> rows, std::int64_t 
   };
   put(group.a, group.level_a);
   put(group.b, group.level_b);
+  const auto known = [&](const float* row) {
+    return (asked.a < 0 || !std::isnan(row[asked.a])) && (asked.b < 0 || !std::isnan(row[asked.b]));
+  };
   const auto count = [&](const Group& part) {
     std::int64_t found = 0;
-    for (std::int64_t r = 0; r < rows.rows; ++r) found += in(part, rows.row(r)) ? 1 : 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) found += known(rows.row(r)) && in(part, rows.row(r)) ? 1 : 0;
     return static_cast<double>(found);
   };
-  const auto n = static_cast<double>(rows.rows);
+  const auto n = count(Group{});
+  if (n == 0) {
+    const auto levels = [&](std::int64_t c) {
+      return c < 0 ? 1.0 : static_cast<double>(levels_[static_cast<std::size_t>(c)].size());
+    };
+    return 1 / (levels(asked.a) * levels(asked.b));
+  }
   if (given.a < 0) return static_cast<double>(members) / n;
   const double alike = count(given);
   return alike > 0 ? static_cast<double>(members) / alike : count(asked) / n;
+}
+
+// Quantiles and spread of the values that are there; else what the group of all said, or else what is
+// typical.
+void Sketch::describe_values(std::int64_t column, std::vector<float>& values, const float* overall,
+                             float*& out) const {
+  std::erase_if(values, [](float x) { return std::isnan(x); });
+  if (!values.empty()) return quantiles_and_spread(values, out);
+  if (overall != nullptr) {
+    out = std::copy_n(overall, kPerGroup, out);
+    return;
+  }
+  values.push_back(cross_[static_cast<std::size_t>(column)][1]);
+  quantiles_and_spread(values, out);
 }
 
 void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) const {
@@ -360,10 +401,10 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
       out = std::copy_n(overall, kPerGroup * continuous_.size(), out);
       continue;
     }
-    for (const std::int64_t c : continuous_) {
+    for (std::size_t k = 0; k < continuous_.size(); ++k) {
       values.clear();
-      for (const std::int64_t r : members) values.push_back(rows.row(r)[c]);
-      quantiles_and_spread(values, out);
+      for (const std::int64_t r : members) values.push_back(rows.row(r)[continuous_[k]]);
+      describe_values(continuous_[k], values, group.a < 0 ? nullptr : overall + k * kPerGroup, out);
     }
   }
   for (const auto& [a, b] : correlated_) *out++ = static_cast<float>(correlation(rows, a, b));
@@ -390,11 +431,14 @@ void Sketch::ordered(Matrix<const float> rows, std::span<float> out_span) const 
   *out++ = std::log(static_cast<float>(n));
   for (std::int64_t c = 0; c < rows.columns; ++c) {
     if (is_design(c)) continue;
-    std::vector<float> series(n), steps(std::max<std::size_t>(n, 2) - 1, 0.0f);
+    std::vector<float> series(n), steps;
     for (std::size_t i = 0; i < n; ++i) series[i] = rows.row(static_cast<std::int64_t>(i))[c];
-    for (std::size_t i = 0; i + 1 < n; ++i) steps[i] = series[i + 1] - series[i];
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      if (const float step = series[i + 1] - series[i]; !std::isnan(step)) steps.push_back(step);
+    }
+    if (steps.empty()) steps.push_back(0);
     std::vector<float> sorted = series;
-    quantiles_and_spread(sorted, out);
+    describe_values(c, sorted, nullptr, out);
     quantiles_and_spread(steps, out);
     const Centred centred = centred_column(rows, c);
     for (const std::int64_t lag : kLags)

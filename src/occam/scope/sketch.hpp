@@ -37,7 +37,8 @@ class Sketch {
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
 
-  // Statistics of one data set, rows (n, D), n >= 1; out (size()). All finite for finite data.
+  // Statistics of one data set, rows (n, D), n >= 1; out (size()). All finite for finite data. Missing values
+  // (NaN) are left out; where a column has none left, what is typical stands in.
   void of(Matrix<const float> rows, std::span<float> out) const;
 
   nlohmann::json json() const;
@@ -60,6 +61,8 @@ class Sketch {
   void plan_exchangeable();
   void plan_ordered();
   void exchangeable(Matrix<const float> rows, std::span<float> out) const;
+  void describe_values(std::int64_t column, std::vector<float>& values, const float* overall,
+                       float*& out) const;
   void dependence(Matrix<const float> rows, float* out) const;
   void ordered(Matrix<const float> rows, std::span<float> out) const;
   bool in(const Group& group, const float* row) const;

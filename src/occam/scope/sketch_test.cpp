@@ -165,5 +165,37 @@ TEST(Sketch, RoundTripsAndRefusesNonsense) {
   EXPECT_FALSE(refused("/time", false));
 }
 
+TEST(Sketch, MissingValuesAreLeftOut) {
+  Rng rng(1, Purpose::test, 0);
+  const Sketch sketch = learned(grouped(200, rng), 2, {"condition", "rt"}, false);
+  const std::vector<float> whole = {1, 3, 1, 5, 1, 4, 2, 20};
+  std::vector<float> some = whole;
+  for (const float x : {1.0f, NAN, NAN, NAN, NAN, 4.0f}) some.push_back(x);
+  const std::vector<float> values = statistics(sketch, some, 2);
+  const std::vector<float> expected = statistics(sketch, whole, 2);
+  for (const float x : values) EXPECT_TRUE(std::isfinite(x));
+  EXPECT_EQ(named(sketch, values, "median rt where condition = 1"),
+            named(sketch, expected, "median rt where condition = 1"));
+  EXPECT_FLOAT_EQ(named(sketch, values, "share of observations where condition = 1"), 0.8f);  // 4 of 5
+  // Nothing there at all: what is typical stands in.
+  const std::vector<float> none = statistics(sketch, {NAN, NAN, NAN, NAN}, 2);
+  for (const float x : none) EXPECT_TRUE(std::isfinite(x));
+  EXPECT_FLOAT_EQ(named(sketch, none, "share of observations where condition = 2"), 0.5f);
+  EXPECT_GT(named(sketch, none, "median rt"), 5);
+  // A group without values takes those of all.
+  const std::vector<float> half = statistics(sketch, {1, 11, 1, 13, 2, NAN}, 2);
+  EXPECT_FLOAT_EQ(named(sketch, half, "median rt where condition = 2"), 12);
+}
+
+TEST(Sketch, SeriesWithMissingValuesAreFinite) {
+  Rng rng(1, Purpose::test, 0);
+  std::vector<float> rows;
+  for (int i = 0; i < 300; ++i) rows.push_back(static_cast<float>(rng.normal()));
+  const Sketch sketch = learned(rows, 1, {"v"}, true);
+  for (std::size_t i = 0; i < rows.size(); i += 3) rows[i] = NAN;
+  for (const float x : statistics(sketch, rows, 1)) EXPECT_TRUE(std::isfinite(x));
+  for (const float x : statistics(sketch, {NAN, NAN}, 1)) EXPECT_TRUE(std::isfinite(x));
+}
+
 }  // namespace
 }  // namespace occam

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -256,15 +257,18 @@ DesignColumn column_of(const std::string& name, std::int64_t at, const json& ent
 // network also knows subjects of whom less is there.
 class TakenDesign final : public Design {
  public:
-  // What one subject's rows hold: (rows, columns of the design).
+  // What one subject's rows hold: (rows, columns of the design, then 1 where a value of the columns with
+  // patterns is missing and 0 where it is there).
   using Subject = std::vector<float>;
 
+  // The first of the columns are the design's, the last `patterns` are observed.
   TakenDesign(std::string from, std::string by, std::vector<std::string> names, std::vector<std::int64_t> at,
-              std::vector<Subject> subjects, std::int64_t D)
+              std::size_t patterns, std::vector<Subject> subjects, std::int64_t D)
       : from_(std::move(from)),
         by_(std::move(by)),
         names_(std::move(names)),
         at_(std::move(at)),
+        given_(at_.size() - patterns),
         subjects_(std::move(subjects)),
         D_(D) {}
 
@@ -286,16 +290,21 @@ class TakenDesign final : public Design {
   // A stretch of a subject's rows from a random first one; where more are wanted than there are, all of them
   // and from the beginning again.
   void fill(Rng& rng, std::int64_t n, std::span<float> rows) const override {
-    Rng start = rng;
-    const Subject& subject = pick(start);
-    const std::int64_t whole = rows_of(subject);
-    size(rng, n);  // passes over what that drew
-    const std::int64_t first = n < whole ? rng.uniform_int(0, whole - n) : 0;
-    const auto width = static_cast<std::int64_t>(at_.size());
+    const Stretch stretch = choose(rng, n);
     for (std::int64_t row = 0; row < n; ++row) {
-      const float* values = subject.data() + (first + row) % whole * width;
-      for (std::int64_t c = 0; c < width; ++c)
-        rows[static_cast<std::size_t>(row * D_ + at_[static_cast<std::size_t>(c)])] = values[c];
+      const float* values = row_of(stretch, row);
+      for (std::size_t c = 0; c < given_; ++c) rows[static_cast<std::size_t>(row * D_ + at_[c])] = values[c];
+    }
+  }
+
+  void take_away(Rng& rng, MutableData data) const override {
+    if (given_ == at_.size()) return;
+    const Stretch stretch = choose(rng, data.n);
+    for (std::int64_t row = 0; row < data.n; ++row) {
+      const float* values = row_of(stretch, row);
+      for (std::size_t c = given_; c < at_.size(); ++c) {
+        if (values[c] != 0) data.at(row, at_[c]) = std::numeric_limits<float>::quiet_NaN();
+      }
     }
   }
 
@@ -319,10 +328,32 @@ class TakenDesign final : public Design {
       }
       subjects.push_back(std::move(columns));
     }
-    return {{"from", from_}, {"by", by_}, {"columns", names_}, {"subjects", std::move(subjects)}};
+    const auto middle = names_.begin() + static_cast<std::ptrdiff_t>(given_);
+    nlohmann::json table = {{"from", from_},
+                            {"by", by_},
+                            {"columns", std::vector<std::string>(names_.begin(), middle)},
+                            {"subjects", std::move(subjects)}};
+    if (middle != names_.end()) table["missing"] = std::vector<std::string>(middle, names_.end());
+    return table;
   }
 
  private:
+  // Rows of a subject from `first` on.
+  struct Stretch {
+    const Subject& subject;
+    std::int64_t whole, first;
+  };
+  Stretch choose(Rng& rng, std::int64_t n) const {
+    Rng start = rng;
+    const Subject& subject = pick(start);
+    const std::int64_t whole = rows_of(subject);
+    size(rng, n);  // passes over what that drew
+    return {subject, whole, n < whole ? rng.uniform_int(0, whole - n) : 0};
+  }
+  const float* row_of(const Stretch& stretch, std::int64_t row) const {
+    const std::int64_t at = (stretch.first + row) % stretch.whole;
+    return stretch.subject.data() + static_cast<std::size_t>(at) * at_.size();
+  }
   static std::int64_t shortest(std::int64_t whole) { return std::max<std::int64_t>(1, whole / 10); }
   std::int64_t rows_of(const Subject& subject) const {
     return static_cast<std::int64_t>(subject.size() / at_.size());
@@ -334,13 +365,14 @@ class TakenDesign final : public Design {
 
   std::string from_, by_;
   std::vector<std::string> names_;
-  std::vector<std::int64_t> at_;  // places of the design columns
+  std::vector<std::int64_t> at_;  // places of the columns
+  std::size_t given_;             // how many of them are the design's
   std::vector<Subject> subjects_;
   std::int64_t D_;
 };
 
 std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const std::string& by,
-                                                const std::vector<std::string>& names) {
+                                                const std::vector<std::string>& names, std::size_t patterns) {
   CsvReader reader = CsvReader::open(path);
   std::vector<std::size_t> columns;
   for (const std::string& name : names) columns.push_back(reader.column_index(name));
@@ -351,8 +383,12 @@ std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const s
     const std::string id = by.empty() ? std::string() : std::string(reader.text(key));
     const auto [place, fresh] = index.try_emplace(id, subjects.size());
     if (fresh) subjects.emplace_back();
-    for (const std::size_t column : columns)
-      subjects[place->second].push_back(static_cast<float>(reader.number(column)));
+    TakenDesign::Subject& subject = subjects[place->second];
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const bool mask = c + patterns >= columns.size();
+      const double value = reader.number(columns[c], mask ? MissingValues::keep_nan : MissingValues::refuse);
+      subject.push_back(mask ? (std::isnan(value) ? 1.0f : 0.0f) : static_cast<float>(value));
+    }
   }
   if (subjects.empty()) throw Error(ErrorKind::bad_data, "{}: there is a header but no data", path);
   return subjects;
@@ -378,9 +414,9 @@ std::vector<TakenDesign::Subject> subjects_of(const json& list, std::size_t widt
 }
 
 std::shared_ptr<const Design> make_taken(const json& table, const std::vector<std::string>& names,
-                                         const std::vector<std::int64_t>& at, std::int64_t D,
-                                         const std::string& folder) {
-  const std::vector<std::string> known = {"from", "by", "columns", "subjects"};
+                                         const std::vector<std::int64_t>& at, std::size_t patterns,
+                                         std::int64_t D, const std::string& folder) {
+  const std::vector<std::string> known = {"from", "by", "columns", "missing", "subjects"};
   for (const auto& [key, value] : table.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       refuse(key, fmt::format("not known beside `from`{}", did_you_mean(key, known)));
@@ -394,18 +430,24 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
   const std::string from = text("from");
   const std::string by = text("by");
   if (table.contains("subjects")) {
-    if (table.value("columns", json()) != json(names)) {
-      refuse("columns", fmt::format("expected the design columns {}", fmt::join(names, ", ")));
+    const auto middle = names.end() - static_cast<std::ptrdiff_t>(patterns);
+    if (table.value("columns", json()) != json(std::vector(names.begin(), middle))) {
+      refuse("columns",
+             fmt::format("expected the design columns {}", fmt::join(names.begin(), middle, ", ")));
     }
-    return std::make_shared<TakenDesign>(from, by, names, at, subjects_of(table["subjects"], names.size()),
-                                         D);
+    if (table.value("missing", json::array()) != json(std::vector(middle, names.end()))) {
+      refuse("missing", "expected the columns with missing = \"from\", as the subjects have their patterns");
+    }
+    return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+                                         subjects_of(table["subjects"], names.size()), D);
   }
   if (folder.empty()) {
     throw Error(ErrorKind::no_input,
                 "design: the file '{}' is not at hand; name the problem file (--problem)", from);
   }
   const std::string path = (std::filesystem::path(folder) / from).string();
-  return std::make_shared<TakenDesign>(from, by, names, at, read_subjects(path, by, names), D);
+  return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+                                       read_subjects(path, by, names, patterns), D);
 }
 
 }  // namespace
@@ -419,7 +461,8 @@ std::pair<std::int64_t, std::int64_t> Design::sizes(std::int64_t low, std::int64
 }
 
 std::shared_ptr<const Design> make_design(const json& table, const std::vector<Column>& columns,
-                                          const std::string& folder) {
+                                          const std::string& folder,
+                                          const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
   std::vector<std::int64_t> at;
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -427,12 +470,21 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
     names.push_back(columns[c].name);
     at.push_back(static_cast<std::int64_t>(c));
   }
-  if (names.empty()) {
+  const bool taken = table.contains("from") || table.contains("subjects");
+  if (names.empty() && !(taken && !patterns.empty())) {
     throw Error(ErrorKind::bad_config,
                 "there is a [design], but no column of the data has role = \"design\"");
   }
   const auto D = static_cast<std::int64_t>(columns.size());
-  if (table.contains("from") || table.contains("subjects")) return make_taken(table, names, at, D, folder);
+  if (taken) {
+    const std::size_t given = names.size();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (std::find(patterns.begin(), patterns.end(), columns[c].name) == patterns.end()) continue;
+      names.push_back(columns[c].name);
+      at.push_back(static_cast<std::int64_t>(c));
+    }
+    return make_taken(table, names, at, names.size() - given, D, folder);
+  }
   bool factorial = false;
   for (const auto& [key, value] : table.items()) {
     if (key == "factorial") {

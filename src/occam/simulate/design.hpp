@@ -27,6 +27,7 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/data/column.hpp"
+#include "occam/simulate/disturbance.hpp"
 
 namespace occam {
 
@@ -46,14 +47,20 @@ class Design {
   // beginning; n need not be what size() said.
   virtual void fill(Rng& rng, std::int64_t n, std::span<float> rows) const = 0;
 
+  // Takes away the values that the subject's csv lacks, in columns declared missing = "from". `rng` as above,
+  // the size that of fill().
+  virtual void take_away(Rng&, MutableData) const {}
+
   // As the table [design]; reads back as the same design, without any file.
   virtual nlohmann::json json() const = 0;
 };
 
 // Reads the table. `columns` are all of the problem's: each one with the role of design must be given, and
-// none else. A csv is looked for in `folder`. Error(bad_config) without a position, Error(no_input) for a csv
+// none else. A csv is looked for in `folder`; `patterns` are observed columns whose missing values are to be
+// taken from it as well. Error(bad_config) without a position, Error(no_input) for a csv
 // that is not there; errors of the csv itself as CsvReader.
 std::shared_ptr<const Design> make_design(const nlohmann::json& table, const std::vector<Column>& columns,
-                                          const std::string& folder = "");
+                                          const std::string& folder = "",
+                                          const std::vector<std::string>& patterns = {});
 
 }  // namespace occam

@@ -109,9 +109,11 @@ void disturb(const Problem& problem, const DisturbanceRequest& request, const Di
   SimulatorOptions options;
   options.n = range.n;
   options.model = range.model;
+  options.complete = true;
   Simulator simulator(replaced_problem(problem, request), range.seed, range.purpose, options);
   simulator.simulate_range(range.first, range.count, pool, out);
   transform_batch(problem, request, range.seed, range.first, pool, out);
+  lose_values(problem, range.seed, range.purpose, range.first, out);
 }
 
 Batch disturb(const Problem& problem, const DisturbanceRequest& request, const DisturbedRange& range,

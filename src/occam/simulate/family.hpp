@@ -102,6 +102,9 @@ class Family {
   // Error(bad_data).
   virtual std::optional<double> log_evidence(std::span<const Prior> priors, DataView data) const;
 
+  // Whether log_evidence() takes data with missing values (NaN), and is then the evidence of what is there.
+  virtual bool marginalises() const { return false; }
+
   // Ways in which real data of this kind may differ from what the family makes, for robustness curves.
   virtual std::vector<Disturbance> disturbances() const { return {}; }
 

@@ -106,7 +106,10 @@ void check_design(const ProblemSpec& spec) {
   if (spec.design == nullptr) return;
   const std::string place = place_of(spec.where);
   for (const Model& model : spec.models) {
-    if (model.family().takes_design()) continue;
+    // Without columns of its own a design says sizes only, and what is missing; n rows then have to be n
+    // rows.
+    const bool sizes_only = !has_design(model.family().columns()) && model.family().max_rows(7) == 7;
+    if (model.family().takes_design() || sizes_only) continue;
     throw Error(ErrorKind::bad_config,
                 "{}problem '{}' has a design, but the family '{}' of model '{}' cannot take one",
                 place_of(model.where()), spec.name, model.family().name(), model.name());
@@ -118,11 +121,29 @@ void check_design(const ProblemSpec& spec) {
   }
 }
 
+void check_missing(ProblemSpec& spec) {
+  try {
+    place_missing(spec.missing, spec.models.front().family().columns());
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_config, "{}{}", place_of(spec.where), error.what());
+  }
+  const bool taken = spec.design != nullptr && !spec.design->needs_n();
+  for (const MissingColumn& one : spec.missing) {
+    if (!one.patterns || taken) continue;
+    throw Error(ErrorKind::bad_config,
+                "{}column '{}': missing = \"from\" takes the patterns of your own csv, which "
+                "[design] from = \"FILE.csv\" has to name",
+                place_of(spec.where), one.name);
+  }
+}
+
 std::string canonical_text_of(const ProblemSpec& spec) {
   const bool own_sizes = spec.design != nullptr && !spec.design->needs_n();
   std::string text = fmt::format("occam problem 1\nn {}{}\n", own_sizes ? "of the design" : spec.size.text(),
                                  spec.one_n_per_batch ? " one per batch" : "");
   if (spec.design != nullptr) text += fmt::format("design {}\n", spec.design->json().dump());
+  for (const MissingColumn& one : spec.missing)
+    text += fmt::format("missing {} = {}\n", one.name, one.text());
   for (std::size_t j = 0; j < spec.models.size(); ++j) {
     const Model& model = spec.models[j];
     text += fmt::format("model {} probability {} family {} settings {}\n", model.name(),
@@ -146,6 +167,7 @@ Problem::Problem(ProblemSpec spec) {
   check_model_prior(spec);
   check_same_data(spec);
   check_design(spec);
+  check_missing(spec);
   auto state = std::make_shared<State>();
   state->spec = std::move(spec);
   ProblemSpec& s = state->spec;
@@ -190,6 +212,9 @@ const ProblemSpec& Problem::spec() const {
 }
 const Design* Problem::design() const {
   return state_->spec.design.get();
+}
+const std::vector<MissingColumn>& Problem::missing() const {
+  return state_->spec.missing;
 }
 std::int64_t Problem::max_rows(std::int64_t model, std::int64_t n) const {
   return design() != nullptr ? n : models()[static_cast<std::size_t>(model)].family().max_rows(n);
@@ -290,7 +315,8 @@ bool takes_design(const Problem& problem) {
 
 bool Problem::has_exact_posterior() const {
   return std::all_of(models().begin(), models().end(), [&](const Model& model) {
-    return model.family().log_evidence(model.priors(), {nullptr, 0, D()}).has_value();
+    return (missing().empty() || model.family().marginalises()) &&
+           model.family().log_evidence(model.priors(), {nullptr, 0, D()}).has_value();
   });
 }
 
@@ -298,10 +324,13 @@ std::optional<std::vector<double>> Problem::exact_log_posterior(DataView data) c
   if (data.D != D()) {
     throw Error(ErrorKind::bad_data, "the data have {} columns, problem '{}' has {}", data.D, name(), D());
   }
+  const std::span<const float> values = data.values();
+  const bool whole = std::none_of(values.begin(), values.end(), [](float x) { return std::isnan(x); });
   std::vector<double> log_p;
   log_p.reserve(models().size());
   for (std::size_t j = 0; j < models().size(); ++j) {
     const Model& model = models()[j];
+    if (!whole && !model.family().marginalises()) return std::nullopt;
     const std::optional<double> evidence = model.family().log_evidence(model.priors(), data);
     if (!evidence) return std::nullopt;
     log_p.push_back(*evidence + std::log(model_prior()[j]));

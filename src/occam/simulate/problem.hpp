@@ -15,6 +15,7 @@
 
 #include "occam/data/batch.hpp"
 #include "occam/simulate/design.hpp"
+#include "occam/simulate/missing.hpp"
 #include "occam/simulate/model.hpp"
 #include "occam/simulate/size_distribution.hpp"
 
@@ -29,6 +30,7 @@ struct ProblemSpec {
   SizeDistribution size = SizeDistribution::fixed(1);
   bool one_n_per_batch = false;          // one N shared by a whole batch, instead of one per data set
   std::shared_ptr<const Design> design;  // none: families make their own
+  std::vector<MissingColumn> missing;    // observed columns in which values go missing
   std::shared_ptr<const nlohmann::json> network;  // options carried for their consumers; none: empty tables
   std::shared_ptr<const nlohmann::json> train;
   std::shared_ptr<const nlohmann::json> abc;
@@ -38,8 +40,8 @@ struct ProblemSpec {
 class Problem {
  public:
   // Throws Error(bad_config) on fewer than two models, repeated names, a model prior that does not sum to one
-  // within 1e-9 (it is never normalised silently), families whose columns or order differ, or a design that
-  // a family cannot take.
+  // within 1e-9 (it is never normalised silently), families whose columns or order differ, a design that a
+  // family cannot take, or missing values in columns that have none.
   explicit Problem(ProblemSpec spec);
   // What it was made from, to make another one like it.
   const ProblemSpec& spec() const;
@@ -60,6 +62,8 @@ class Problem {
   bool one_n_per_batch() const;
   // Where the values of design columns come from; null where the families make their own or have none.
   const Design* design() const;
+  // Columns in which values are taken away after simulation, in the order of the columns.
+  const std::vector<MissingColumn>& missing() const;
   // Rows of a data set of model j and size n at most.
   std::int64_t max_rows(std::int64_t model, std::int64_t n) const;
   // Smallest and largest n that simulations have.
@@ -86,10 +90,12 @@ class Problem {
   const std::string& canonical_text() const;
   const std::string& fingerprint() const;
 
-  // Whether every family knows its exact evidence under its model's priors.
+  // Whether every family knows its exact evidence under its model's priors, with missing values if there are
+  // any.
   bool has_exact_posterior() const;
-  // log p(model | data), (J), exact under the model prior, or nothing where some evidence is not known.
-  // Throws Error(bad_data) when the data are impossible under every model or have another number of columns.
+  // log p(model | data), (J), exact under the model prior, or nothing where some evidence is not known. NaN
+  // is a missing value. Throws Error(bad_data) when the data are impossible under every model or have another
+  // number of columns.
   std::optional<std::vector<double>> exact_log_posterior(DataView data) const;
 
   const nlohmann::json& network() const;

@@ -65,6 +65,7 @@ class ProblemReader {
     spec.train = option_table("train");
     spec.abc = option_table("abc");
     read_models(spec);
+    read_missing(spec);
     read_design(spec);
     if (const std::optional<SizeDistribution> given = size(spec)) spec.size = *given;
     return Problem(std::move(spec));
@@ -128,8 +129,21 @@ class ProblemReader {
     const toml::node* node = root_.get("design");
     if (node == nullptr) return;
     const json table = to_json(table_of(*node, "design"));
-    spec.design = at(node->source(), "",
-                     [&] { return make_design(table, spec.models.front().family().columns(), folder_); });
+    spec.design = at(node->source(), "", [&] {
+      std::vector<std::string> patterns;
+      for (const MissingColumn& one : spec.missing) {
+        if (one.patterns) patterns.push_back(one.name);
+      }
+      return make_design(table, spec.models.front().family().columns(), folder_, patterns);
+    });
+  }
+
+  // Whose columns they are is known with the models.
+  void read_missing(ProblemSpec& spec) const {
+    for (const auto& [one, source] : missing_) {
+      spec.missing.push_back(one);
+      at(source, "", [&] { place_missing(spec.missing, spec.models.front().family().columns()); });
+    }
   }
 
   // Nothing where no model simulates: then sizes are those of the table.
@@ -159,7 +173,7 @@ class ProblemReader {
     return at(node.source(), "", [&] { return SizeDistribution::parse(node.as_string()->get()); });
   }
 
-  // Columns and order of models of the user's own.
+  // Columns and order of models of the user's own; of built-in families which columns have missing values.
   void read_layout() {
     if (const toml::node* node = root_.get("columns")) {
       if (const toml::array* names = node->as_array()) {
@@ -186,7 +200,7 @@ class ProblemReader {
   void add_column(const toml::key& key, const std::string& name, const toml::node& value) {
     const toml::table* table = value.as_table();
     if (table == nullptr) return add_column(key, {name, text_of(value, fmt::format("columns.{}", name))});
-    check_keys(*table, {"role", "description", "unit"}, fmt::format(" of column '{}'", name));
+    check_keys(*table, {"role", "description", "unit", "missing"}, fmt::format(" of column '{}'", name));
     Column column{name, ""};
     if (const toml::node* node = table->get("description"))
       column.description = text_of(*node, "description");
@@ -201,7 +215,17 @@ class ProblemReader {
       }
       column.role = role == "design" ? Role::design : Role::observed;
     }
+    if (const toml::node* node = table->get("missing")) add_missing(name, *node);
     add_column(key, std::move(column));
+  }
+
+  // How often values are missing: true, a rate, the prior of the rate, or "from".
+  void add_missing(const std::string& name, const toml::node& node) {
+    if (const auto* boolean = node.as_boolean(); boolean != nullptr && !boolean->get()) return;
+    MissingColumn one{name, Prior::uniform(0.0, 0.5)};
+    one.patterns = node.is_string() && node.as_string()->get() == "from";
+    if (!node.is_boolean() && !one.patterns) one.rate = prior_of(node, "missing");
+    missing_.emplace_back(std::move(one), node.source());
   }
 
   template <class Node>
@@ -480,6 +504,7 @@ class ProblemReader {
   std::string path_;
   std::string folder_;  // where simulators of the user's own are; empty: they are named only
   std::vector<Column> columns_;
+  std::vector<std::pair<MissingColumn, toml::source_region>> missing_;
   bool ordered_ = false;
   WorkerPools pools_;
   const toml::table* shared_parameters_ = nullptr;
@@ -547,18 +572,27 @@ const OwnFamily* own_family_of(const Problem& problem) {
   return nullptr;
 }
 
+std::string missing_entry(const MissingColumn& one) {
+  const std::string text = one.text();
+  return "missing = " + (one.patterns || !one.rate.is_fixed() ? toml_string(text) : text);
+}
+
 // What the file has to say about models of the user's own, for all of them.
-std::string layout_lines(const OwnFamily& own) {
+std::string layout_lines(const OwnFamily& own, const std::vector<MissingColumn>& missing) {
   json columns = json::array();
   std::string described;
   for (const Column& column : own.model().columns) {
     columns.push_back(column.name);
+    const auto lost = std::find_if(missing.begin(), missing.end(),
+                                   [&](const MissingColumn& one) { return one.name == column.name; });
     const std::string text = toml_string(column.description);
-    described += fmt::format(
-        "{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name),
-        column.role == Role::design ? fmt::format("{{ role = \"design\", description = {} }}", text) : text);
+    std::string entry = text;
+    if (column.role == Role::design) entry = fmt::format("{{ role = \"design\", description = {} }}", text);
+    if (lost != missing.end()) entry = fmt::format("{{ {}, description = {} }}", missing_entry(*lost), text);
+    described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name), entry);
   }
   const bool plain =
+      missing.empty() &&
       std::all_of(own.model().columns.begin(), own.model().columns.end(), [](const Column& column) {
         return column.description == column.name && column.role == Role::observed;
       });
@@ -566,6 +600,15 @@ std::string layout_lines(const OwnFamily& own) {
                            : fmt::format("columns = {{ {} }}\n", described);
   if (own.model().ordered) text += "ordered = true\n";
   return text;
+}
+
+// The same for built-in families, which know their columns.
+std::string missing_lines(const std::vector<MissingColumn>& missing) {
+  std::string text;
+  for (const MissingColumn& one : missing) {
+    text += fmt::format("{}{} = {{ {} }}", text.empty() ? "" : ", ", toml_key(one.name), missing_entry(one));
+  }
+  return text.empty() ? "" : fmt::format("columns = {{ {} }}\n", text);
 }
 
 std::string simulator_lines(const OwnModel& own) {
@@ -633,7 +676,7 @@ std::string problem_toml(const Problem& problem) {
                                         : toml_string(problem.size().text()));
   }
   const OwnFamily* own = own_family_of(problem);
-  if (own != nullptr) text += layout_lines(*own);
+  text += own != nullptr ? layout_lines(*own, problem.missing()) : missing_lines(problem.missing());
   if (problem.one_n_per_batch()) text += "one_n_per_batch = true\n";
   if (one_family) text += fmt::format("family = {}\n", toml_string(models.front().family().name()));
   if (const std::string told = explanation(problem); !told.empty()) text += "\n" + told;

@@ -179,7 +179,7 @@ TEST(ProblemFile, DocumentationIsTrue) {
     EXPECT_GE(read_problem(page.substr(begin, page.find("```", begin) - begin), "example.toml").J(), 2);
     ++examples;
   }
-  EXPECT_EQ(examples, 2);
+  EXPECT_EQ(examples, 3);
   for (const PriorSignature& prior : Prior::signatures()) {
     const std::string row = fmt::format("| `{}({})` | {} |", prior.name, prior.arguments, prior.meaning);
     EXPECT_NE(page.find(row), std::string::npos) << row;

@@ -19,6 +19,13 @@
 namespace occam {
 namespace {
 
+// For each column whether values may be missing: then a table has them missing as the data have.
+std::vector<bool> may_be_missing(const Problem& problem) {
+  std::vector<bool> result(static_cast<std::size_t>(problem.D()), false);
+  for (const MissingColumn& one : problem.missing()) result[static_cast<std::size_t>(one.at)] = true;
+  return result;
+}
+
 [[noreturn]] void refuse(const std::string& place, const std::string& why) {
   throw Error(ErrorKind::bad_data, "{}: {}", place, why);
 }
@@ -62,9 +69,11 @@ void read_npz_table(const std::string& path, const Problem& problem, Batch& all)
     refuse(path, fmt::format("'n' sums to {}, 'data' has {} rows", rows, data.shape[0]));
 
   const std::vector<float> values = data.as_float();
-  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-  if (bad != values.end())
-    refuse(path, fmt::format("row {} of 'data' holds {}", (bad - values.begin()) / problem.D(), *bad));
+  const std::vector<bool> may_miss = may_be_missing(problem);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) || (std::isnan(values[i]) && may_miss[i % may_miss.size()])) continue;
+    refuse(path, fmt::format("row {} of 'data' holds {}", i / may_miss.size(), values[i]));
+  }
   std::vector<double> parameters;
   if (file.has("parameters")) {
     const NdArray array = file.read("parameters");
@@ -96,7 +105,8 @@ class CsvTableReader {
         reader_(
             CsvReader::open(path, {.format = format, .missing = MissingValues::keep_nan, .notes = notes})),
         dataset_(reader_.column_index("dataset")),
-        model_(reader_.column_index("model")) {
+        model_(reader_.column_index("model")),
+        may_miss_(may_be_missing(problem)) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
     for (const std::string& name : problem.parameter_names()) {
       parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name))
@@ -145,9 +155,11 @@ class CsvTableReader {
   }
 
   void add_row() {
-    for (const std::size_t column : columns_) {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::size_t column = columns_[c];
       const double value = reader_.number(column);
-      if (!(std::fabs(value) <= std::numeric_limits<float>::max())) {
+      const bool missing = std::isnan(value) && may_miss_[c];
+      if (!missing && !(std::fabs(value) <= std::numeric_limits<float>::max())) {
         refuse_here(fmt::format("column '{}' holds no usable number", reader_.columns()[column]));
       }
       data_.push_back(static_cast<float>(value));
@@ -167,6 +179,7 @@ class CsvTableReader {
   const Problem& problem_;
   CsvReader reader_;
   std::size_t dataset_, model_;
+  std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_;
   std::vector<std::optional<std::size_t>> parameters_;  // (P)
   std::unordered_set<std::string> seen_;

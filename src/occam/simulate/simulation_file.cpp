@@ -50,7 +50,13 @@ class TextDestination : public Destination {
       const DataView data = batch[b];
       for (std::int64_t row = 0; row < data.n; ++row) {
         writer_.cell(count_).cell(names_[static_cast<std::size_t>(batch.models()[b])]);
-        for (std::int64_t d = 0; d < data.D; ++d) writer_.cell(data.at(row, d));
+        for (std::int64_t d = 0; d < data.D; ++d) {
+          if (const float value = data.at(row, d); std::isnan(value)) {
+            writer_.missing();
+          } else {
+            writer_.cell(value);
+          }
+        }
         if (with_parameters_) add_parameters(batch.parameters(b));
         if (!exact.empty()) {
           for (const double p : exact.subspan(static_cast<std::size_t>(b) * J, J)) writer_.cell(p);
@@ -226,6 +232,7 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
   if (options.n > 0) simulator_options.n = options.n;
   std::optional<DisturbanceRequest> disturbance;
   if (!options.disturb.empty()) disturbance = DisturbanceRequest::parse(options.disturb);
+  simulator_options.complete = disturbance.has_value();  // what goes missing is disturbed before
   // Which parameters are free is a matter of the models simulated from; what is exact, of those compared.
   const Problem simulated = disturbance ? replaced_problem(problem, *disturbance) : problem;
   Simulator simulator(simulated, seed, Purpose::simulate, simulator_options);
@@ -242,7 +249,10 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
     }
     simulator.simulate_range(first, std::min(chunk, options.datasets - first), pool, batch);
     for (std::size_t j = 0; j < failed.size(); ++j) failed[j] += batch.failed_draws()[j];
-    if (disturbance) transform_batch(problem, *disturbance, seed, first, pool, batch);
+    if (disturbance) {
+      transform_batch(problem, *disturbance, seed, first, pool, batch);
+      lose_values(problem, seed, Purpose::simulate, first, batch);
+    }
     if (options.exact) compute_exact(problem, batch, pool, exact);
     destination->add(batch, exact);
   }

@@ -26,6 +26,12 @@ void check_options(const SimulatorOptions& options, const Problem& problem) {
        fmt::format("between 1 and {}", SizeDistribution::kLargest));
 }
 
+// A stream for something beside the simulation of a data set. The purpose of the simulation goes into the
+// item, so that training and test data do not share it.
+Rng stream_of(std::uint64_t seed, Purpose what, Purpose purpose, std::int64_t item) {
+  return {seed, what, static_cast<std::uint64_t>(purpose) << 56 | static_cast<std::uint64_t>(item)};
+}
+
 bool all_finite(std::span<const float> values) {
   // On the bits, and without an early exit: this loop becomes SIMD code.
   constexpr std::uint32_t kExponent = 0x7f800000u;
@@ -43,6 +49,23 @@ std::string parameters_text(const Model& model, std::span<const double> theta) {
 }
 
 }  // namespace
+
+void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t item,
+                 MutableData data) {
+  if (problem.missing().empty()) return;
+  Rng rng = stream_of(seed, Purpose::missing, purpose, item);
+  take_away(problem.missing(), rng, data);
+  if (problem.design() == nullptr) return;
+  Rng stream = stream_of(seed, Purpose::design, purpose, item);
+  problem.design()->take_away(stream, data);
+}
+
+void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t first,
+                 Batch& batch) {
+  for (std::int64_t b = 0; b < batch.size(); ++b)
+    lose_values(problem, seed, purpose, first + b,
+                {batch.mutable_data(b).data(), batch[b].n, batch.columns()});
+}
 
 Simulator::Simulator(Problem problem, std::uint64_t seed, Purpose purpose, SimulatorOptions options)
     : problem_(std::move(problem)), seed_(seed), purpose_(purpose), options_(options) {
@@ -111,24 +134,16 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out
 std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
   std::int64_t n = 0;
   if (problem_.one_n_per_batch()) {
-    const auto batch = static_cast<std::uint64_t>(item / options_.batch);
-    // The purpose goes into the item, so that training and test batches do not share their sizes.
-    Rng shared(seed_, Purpose::batch_size, static_cast<std::uint64_t>(purpose_) << 56 | batch);
+    Rng shared = stream_of(seed_, Purpose::batch_size, purpose_, item / options_.batch);
     n = problem_.size().sample(shared);
   } else {
     n = problem_.size().sample(rng);
   }
   if (problem_.design() != nullptr) {
-    Rng stream = design_stream(item);
+    Rng stream = stream_of(seed_, Purpose::design, purpose_, item);
     n = problem_.design()->size(stream, n);
   }
   return options_.n.value_or(n);
-}
-
-// The purpose goes into the item, as above. A stream of its own, so that a design depends on no model.
-Rng Simulator::design_stream(std::int64_t item) const {
-  return {seed_, Purpose::design,
-          static_cast<std::uint64_t>(purpose_) << 56 | static_cast<std::uint64_t>(item)};
 }
 
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
@@ -180,6 +195,9 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
   }
   if (rows > 0 && all_finite(request.out.first(static_cast<std::size_t>(rows * problem_.D())))) {
     rows_[b] = rows;
+    if (!options_.complete) {
+      lose_values(problem_, seed_, purpose_, first_ + b, {request.out.data(), rows, problem_.D()});
+    }
     return true;
   }
   if (++failures_[b] < options_.max_failures) return false;
@@ -194,7 +212,7 @@ void Simulator::run_task(std::int64_t task) {
   const auto [begin, end] = tasks_[static_cast<std::size_t>(task)];
   const Family& family = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
   for (std::int64_t i = begin; problem_.design() != nullptr && i < end; ++i) {
-    Rng stream = design_stream(first_ + order_[i]);
+    Rng stream = stream_of(seed_, Purpose::design, purpose_, first_ + order_[i]);
     problem_.design()->fill(stream, out_->sizes()[order_[i]], out_->mutable_data(order_[i]));
   }
   // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.

@@ -20,8 +20,17 @@ struct SimulatorOptions {
   std::optional<std::int64_t> model = {};  // data from this model only; N and the stream stay what they were
   std::optional<std::int64_t> n = {};      // this N instead of the problem's distribution
   std::int64_t group = 16;                 // data sets a task simulates together
+  bool complete = false;                   // keep values that go missing; lose_values() takes them away later
   std::int64_t max_failures = 1000;  // draws in a row without usable data before the simulation gives up
 };
+
+// Takes away the values of data set `item` that go missing, from streams of their own: what is lost depends
+// on no model, only on the design.
+void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t item,
+                 MutableData data);
+// The same for all of a batch, whose first data set is item `first`.
+void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t first,
+                 Batch& batch);
 
 class Simulator {
  public:
@@ -36,7 +45,8 @@ class Simulator {
   // Simulates batch number `batch_number` into `out`, whose memory is reused. A model that gives no usable
   // data in max_failures draws in a row is an Error(bad_data) that names it, N and the last parameters; fewer
   // are counted in out.failed_draws(). A draw counts as failed when the family says so or a value is not
-  // finite; parameters are then drawn again, model and N are kept.
+  // finite; parameters are then drawn again, model and N are kept. Values that the problem says go missing
+  // are NaN in `out`.
   void simulate(std::int64_t batch_number, ThreadPool& pool, Batch& out);
   Batch simulate(std::int64_t batch_number, ThreadPool& pool);
   // The same for data sets first..first+count-1 whatever the batch, such as the last few of a file.
@@ -56,7 +66,6 @@ class Simulator {
     std::int64_t end;
   };
   std::int64_t draw_size(Rng& rng, std::int64_t item) const;
-  Rng design_stream(std::int64_t item) const;
   void cut_into_tasks();
   void draw_parameters(std::int64_t b);
   bool accept(std::int64_t b, const SimulationRequest& request);

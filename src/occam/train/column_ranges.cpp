@@ -14,10 +14,11 @@ std::vector<ColumnRange> column_ranges(const std::vector<const Batch*>& batches)
     for (const Batch* batch : batches) {
       const auto data = batch->data();
       for (auto at = static_cast<std::size_t>(d); at < data.size(); at += static_cast<std::size_t>(D)) {
-        values.push_back(data[at]);
+        if (!std::isnan(data[at])) values.push_back(data[at]);
       }
     }
-    if (values.empty()) return {};
+    if (batches.front()->rows() == 0) return {};
+    if (values.empty()) values.push_back(0);  // a column of which nothing is ever there
     const auto quantile = [&](double q) {
       const auto at = static_cast<std::ptrdiff_t>(std::lround(q * static_cast<double>(values.size() - 1)));
       std::nth_element(values.begin(), values.begin() + at, values.end());

@@ -204,6 +204,7 @@ void Trainer::build_network(const json& network_options) {
   } else {
     config = network_for(problem_, network_options);
     config.channels = problem_.D();
+    config.missing = places_of(problem_.missing());
     config.standardisation = learn_standardisation(s_->sample.view());
   }
   check_head_options();
@@ -510,7 +511,8 @@ NetworkFile Trainer::finished() const {
   file.ranges = column_ranges({&s_->sample, &s_->validation});
   std::vector<bool> design;
   for (const Column& column : problem_.columns()) design.push_back(column.role == Role::design);
-  file.design = DesignProfile::learn({s_->sample.view(), s_->validation.view()}, file.columns, design);
+  file.design = DesignProfile::learn({s_->sample.view(), s_->validation.view()}, file.columns, design,
+                                     file.config.missing);
   TrainOptions copy = options_;
   file.record = {{"options", fields_json(fields(copy))},
                  {"seed", run_.seed},

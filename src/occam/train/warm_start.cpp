@@ -52,6 +52,11 @@ void check_warm_start(const NetworkFile& from, const Problem& problem) {
     throw Error(ErrorKind::usage, "the network reads columns {}, but '{}' has {}",
                 fmt::join(from.columns, ", "), problem.name(), fmt::join(columns, ", "));
   }
+  if (places_of(problem.missing()) != from.config.missing) {
+    throw Error(ErrorKind::usage,
+                "the network and '{}' do not have missing values in the same columns; train from scratch",
+                problem.name());
+  }
   if (problem.ordered() != from.ordered) {
     throw Error(ErrorKind::usage, "observations of the network are {}, those of '{}' are {}",
                 from.ordered ? "ordered" : "exchangeable", problem.name(),

@@ -1,0 +1,87 @@
+// What becomes of missing values at the input of a network.
+#include "occam/networks/network.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+NetworkConfig small(std::vector<std::int64_t> missing) {
+  NetworkConfig config;
+  config.channels = 2;
+  config.models = 3;
+  config.missing = std::move(missing);
+  config.standardisation = {{0.5, -1}, {2, 0.5}, 1.0, 0.5, 4};
+  config.set_options(
+      {{"inv_width", 5}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 6}, {"summary", 3}}, "test");
+  return config;
+}
+
+Ragged<const float> view(const std::vector<float>& x, const std::vector<std::int64_t>& offsets) {
+  return {{x.data(), offsets.back(), 2, 2}, offsets.data(), static_cast<std::int64_t>(offsets.size()) - 1};
+}
+
+const std::vector<std::int64_t> kOffsets = {0, 2};
+
+std::string refusal(const NetworkConfig& config, const std::vector<float>& x) {
+  try {
+    Network<float>(config).check(view(x, kOffsets));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(NetworkInput, MissingValuesAreZeroAndMarked) {
+  const Network<double> network(small({1}));
+  std::vector<double> weights(static_cast<std::size_t>(network.weight_count())),
+      packed(static_cast<std::size_t>(network.packed_size()));
+  network.layout().initialise<double>(weights, 1, 0);
+  network.pack_all(weights.data(), packed.data());
+  const std::vector<float> x = {1.5f, -0.5f, 2.5f, NAN};
+  Workspace workspace;
+  const auto& tape = *network.forward(packed.data(), view(x, kOffsets), workspace);
+  ASSERT_EQ(tape.x.x.columns, 3);
+  const std::vector<double> expected = {0.5, 1, 0, 1, 0, 1};
+  for (std::int64_t r = 0; r < 2; ++r) {
+    for (std::int64_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(tape.x.x.row(r)[c], expected[static_cast<std::size_t>(3 * r + c)], 1e-12) << r << c;
+  }
+  for (std::int64_t j = 0; j < 3; ++j) EXPECT_TRUE(std::isfinite(tape.models.row(0)[j]));
+}
+
+TEST(NetworkInput, OnlyColumnsThatMayMissTakeNaN) {
+  EXPECT_EQ(refusal(small({1}), {1, NAN, 2, NAN}), "accepted");
+  EXPECT_NE(refusal(small({1}), {NAN, 1, 2, 3}).find("column 0: nan"), std::string::npos);
+  EXPECT_NE(refusal(small({1}), {1, INFINITY, 2, 3}).find("column 1: inf"), std::string::npos);
+  EXPECT_NE(refusal(small({}), {1, NAN, 2, 3}).find("column 1: nan"), std::string::npos);
+}
+
+TEST(NetworkInput, StandardisationIsOfTheValuesThatAreThere) {
+  const std::vector<float> some = {1, NAN, 3, 10, 5, NAN, 7, 20};
+  const Standardisation s = learn_standardisation(view(some, {0, 4}));
+  EXPECT_EQ(s.mean, (std::vector<double>{4, 15}));
+  EXPECT_EQ(s.scale, (std::vector<double>{std::sqrt(5.0), 5}));
+  const Standardisation none = learn_standardisation(view({1, NAN, 3, NAN}, {0, 2}));
+  EXPECT_EQ(none.mean[1], 0);
+  EXPECT_EQ(none.scale[1], 1);
+}
+
+TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {
+  EXPECT_FALSE(small({}).json().contains("missing"));
+  const NetworkConfig config = small({0, 1});
+  EXPECT_EQ(NetworkConfig::from_json(config.json()).missing, config.missing);
+  for (const nlohmann::json& bad :
+       std::vector<nlohmann::json>{{-1}, {2}, {1, 0}, {1, 1}, {"y"}, 1, {{1}}, "y"}) {
+    nlohmann::json forged = config.json();
+    forged["missing"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(forged), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace occam
