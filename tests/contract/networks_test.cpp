@@ -60,10 +60,12 @@ TEST(Networks, EveryArchitectureIsCovered) {
   }
 }
 
-void expect_gradients_of_differences(const Data& data, const std::vector<std::int64_t>& missing) {
+void expect_gradients_of_differences(const Data& data, const std::vector<std::int64_t>& missing,
+                                     bool learned = false) {
   for (const json& options : all_options()) {
     NetworkConfig config = small(options);
     config.missing = missing;
+    if (learned) config.learn_input(data.view(), options["architecture"] == "sequence");
     const Network<double> network(config);
     std::vector<double> weights = initial(network);
     ThreadPool pool(2);
@@ -98,6 +100,23 @@ TEST(Networks, GradientsEqualCentralDifferencesWithMissingValues) {
   Data data(kSizes, 2, 1);
   for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = NAN;
   expect_gradients_of_differences(data, {0, 1});
+}
+
+// One column with long tails, one with three values.
+Data wild() {
+  Data data(kSizes, 2, 1);
+  for (std::size_t i = 0; i < data.x.size(); i += 2) {
+    data.x[i] = std::pow(data.x[i], 7.0f);
+    data.x[i + 1] = std::round(std::clamp(data.x[i + 1], -1.0f, 1.0f));
+  }
+  return data;
+}
+
+TEST(Networks, GradientsEqualCentralDifferencesWithTransformedInputAndStatistics) {
+  Data data = wild();
+  expect_gradients_of_differences(data, {}, true);
+  for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = NAN;
+  expect_gradients_of_differences(data, {0, 1}, true);
 }
 
 TEST(Networks, OrderOfObservationsIsIrrelevantForSets) {

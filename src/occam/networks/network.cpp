@@ -64,6 +64,100 @@ void check(const NetworkConfig& config) {
           "the columns with missing values are not usable");
   require(std::isfinite(s.log_n_mean) && usable(s.log_n_scale) && usable(s.typical_n),
           "the standardisation of N is not usable");
+  require(config.inputs.empty() || config.inputs.size() == s.mean.size(),
+          "how columns are read does not match the number of channels");
+  const StatisticsScale& statistics = config.statistics;
+  require(statistics.mean.size() == statistics.scale.size(), "the scales of its statistics are not usable");
+  for (std::size_t i = 0; i < statistics.mean.size(); ++i) {
+    require(std::isfinite(statistics.mean[i]) && usable(statistics.scale[i]),
+            "the scales of its statistics are not usable");
+  }
+}
+
+// Statistics further out than this many standard deviations count as so many.
+constexpr double kFarthest = 10;
+// A data set whose values differ by less counts as constant.
+constexpr double kLeastSpread = 1e-7;
+
+// What statistics are taken of: a column as it enters, or its indicators. NaN: missing.
+std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
+  std::vector<BaseChannel> base;
+  for (std::int64_t c = 0; c < config.channels; ++c) {
+    const ColumnInput input = config.inputs.empty() ? ColumnInput{} : config.inputs[static_cast<std::size_t>(c)];
+    base.insert(base.end(), std::max<std::size_t>(input.levels.size(), 1), {c, input.local});
+  }
+  return base;
+}
+
+// z (n, D) of one data set as base channels.
+Matrix<double> base_values(const NetworkConfig& config, Matrix<const double> z, Matrix<const float> raw,
+                           std::int64_t width, Workspace& workspace) {
+  const Matrix<double> base = workspace.matrix<double>(z.rows, width);
+  std::int64_t at = 0;
+  for (std::int64_t c = 0; c < config.channels; ++c) {
+    const auto* input = config.inputs.empty() ? nullptr : &config.inputs[static_cast<std::size_t>(c)];
+    if (input == nullptr || input->levels.empty()) {
+      for (std::int64_t r = 0; r < z.rows; ++r) base.row(r)[at] = z.row(r)[c];
+      ++at;
+      continue;
+    }
+    for (const float level : input->levels) {
+      for (std::int64_t r = 0; r < z.rows; ++r) {
+        const float x = raw.row(r)[c];
+        base.row(r)[at] = std::isnan(x) ? NAN : x == level ? 1 : 0;
+      }
+      ++at;
+    }
+  }
+  return base;
+}
+
+// (n, D) transformed and standardised; NaN where missing.
+void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<double> z) {
+  const Standardisation& s = config.standardisation;
+  for (std::int64_t c = 0; c < config.channels; ++c) {
+    const auto at = static_cast<std::size_t>(c);
+    const double mean = s.mean[at];
+    const double factor = 1 / s.scale[at];
+    if (config.inputs.empty() || config.inputs[at].transformation == Transformation::none) {
+      for (std::int64_t r = 0; r < data.rows; ++r) {
+        z.row(r)[c] = (static_cast<double>(data.row(r)[c]) - mean) * factor;
+      }
+      continue;
+    }
+    const ColumnInput& input = config.inputs[at];
+    for (std::int64_t r = 0; r < data.rows; ++r) {
+      const float x = data.row(r)[c];
+      z.row(r)[c] = std::isnan(x) ? NAN : (input(x) - mean) * factor;
+    }
+  }
+}
+
+// One column of one data set, relative to its own mean and spread; out has `stride` numbers to a row.
+template <class T>
+void relative_to_set(Matrix<const double> z, std::int64_t column, std::int64_t first, std::int64_t last, T* out,
+                     std::int64_t stride) {
+  double sum = 0, squares = 0, count = 0;
+  for (std::int64_t r = first; r < last; ++r) {
+    if (std::isnan(z.row(r)[column])) continue;
+    sum += z.row(r)[column];
+    ++count;
+  }
+  const double mean = count > 0 ? sum / count : 0;
+  for (std::int64_t r = first; r < last; ++r) {
+    const double x = z.row(r)[column] - mean;
+    if (!std::isnan(x)) squares += x * x;
+  }
+  const double sd = count > 0 ? std::sqrt(squares / count) : 0;
+  const double factor = sd > kLeastSpread ? 1 / sd : 0;
+  for (std::int64_t r = first; r < last; ++r) {
+    const double x = (z.row(r)[column] - mean) * factor;
+    out[r * stride] = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthest, kFarthest));
+  }
+}
+
+Matrix<const float> rows_of(Ragged<const float> data, std::int64_t set) {
+  return data.x.rows_from(data.offsets[set], data.size(set));
 }
 
 }  // namespace
@@ -77,22 +171,23 @@ const Registry<Architecture>& architectures() {
   return all;
 }
 
-Standardisation learn_standardisation(Ragged<const float> data) {
+Standardisation learn_standardisation(Ragged<const float> data, const std::vector<ColumnInput>& inputs) {
   Standardisation s;
   const auto rows = static_cast<double>(data.x.rows);
   const auto sets = static_cast<double>(data.sets);
-  std::vector<float> values;  // of one column, where they are there
+  std::vector<double> values;  // of one column, where they are there
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    const ColumnInput input = inputs.empty() ? ColumnInput{} : inputs[static_cast<std::size_t>(c)];
     values.clear();
     for (std::int64_t r = 0; r < data.x.rows; ++r) {
-      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
+      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(input(x));
     }
     const auto count = static_cast<double>(std::max<std::size_t>(values.size(), 1));
     double sum = 0;
-    for (const float x : values) sum += x;
+    for (const double x : values) sum += x;
     const double mean = sum / count;
     double squares = 0;
-    for (const float x : values) squares += std::pow(x - mean, 2);
+    for (const double x : values) squares += std::pow(x - mean, 2);
     const double sd = std::sqrt(squares / count);
     s.mean.push_back(mean);
     s.scale.push_back(sd > 0 ? sd : 1);  // a constant column stays as it is
@@ -119,7 +214,40 @@ Fields fields(NetworkOptions& o) {
           field("summary", o.summary, "width of the linear summary layer before the heads (0: none)")
               .at_least(0)
               .at_most(8192),
-          field("log_n", o.log_n, "whether the network is told N")};
+          field("log_n", o.log_n, "whether the network is told N"),
+          field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
+              .one_of({"robust", "plain"}),
+          field("statistics", o.statistics, "whether the network is told plain statistics of a data set")};
+}
+
+void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
+  inputs.clear();
+  if (options.inputs == "robust") inputs = learn_inputs(data);
+  standardisation = learn_standardisation(data, inputs);
+  statistics = {};
+  if (!options.statistics) return;
+  const Statistics plain(base_channels(*this), ordered);
+  const auto S = static_cast<std::size_t>(plain.size());
+  std::vector<double> values(S * static_cast<std::size_t>(data.sets));
+  Workspace workspace;
+  for (std::int64_t set = 0; set < data.sets; ++set) {
+    workspace.reset();
+    const Matrix<const float> rows = rows_of(data, set);
+    const Matrix<double> z = workspace.matrix<double>(rows.rows, channels);
+    standardise(*this, rows, z);
+    plain.of(base_values(*this, z, rows, plain.base_channels(), workspace), rows,
+             values.data() + static_cast<std::size_t>(set) * S, workspace);
+  }
+  statistics.ordered = ordered;
+  for (std::size_t i = 0; i < S; ++i) {
+    double sum = 0, squares = 0;
+    for (std::size_t at = i; at < values.size(); at += S) sum += values[at];
+    const double mean = sum / static_cast<double>(data.sets);
+    for (std::size_t at = i; at < values.size(); at += S) squares += std::pow(values[at] - mean, 2);
+    const double sd = std::sqrt(squares / static_cast<double>(data.sets));
+    statistics.mean.push_back(mean);
+    statistics.scale.push_back(sd > 1e-6 ? sd : 1);
+  }
 }
 
 json NetworkConfig::json() const {
@@ -137,6 +265,11 @@ json NetworkConfig::json() const {
                              {"log_n_scale", s.log_n_scale},
                              {"typical_n", s.typical_n}}}};
   if (!missing.empty()) result["missing"] = missing;
+  if (!inputs.empty()) result["inputs"] = inputs_json(inputs);
+  if (!statistics.mean.empty()) {
+    result["statistics"] = {
+        {"ordered", statistics.ordered}, {"mean", statistics.mean}, {"scale", statistics.scale}};
+  }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
     result["options"].erase("head");
@@ -157,6 +290,12 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     config.models = json.at("models").get<std::int64_t>();
     config.parameters = json.at("parameters").get<std::int64_t>();
     if (json.contains("missing")) config.missing = json.at("missing").get<std::vector<std::int64_t>>();
+    if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
+    if (json.contains("statistics")) {
+      const auto& t = json.at("statistics");
+      config.statistics = {t.at("ordered").get<bool>(), t.at("mean").get<std::vector<double>>(),
+                           t.at("scale").get<std::vector<double>>()};
+    }
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),
                               s.at("scale").get<std::vector<double>>(), s.at("log_n_mean").get<double>(),
@@ -193,12 +332,25 @@ Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
   config_.body = architecture.resolve(config_.body);
   may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
   for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
-  BodyPlan<T> plan{layout_, packed_layout_, input_width(), config_.options.log_n,
+  input_width_ = config_.channels + static_cast<std::int64_t>(config_.missing.size());
+  for (const ColumnInput& column : config_.inputs) input_width_ += column.channels() - 1;
+  if (!config_.statistics.mean.empty()) {
+    statistics_ = Statistics(base_channels(config_), config_.statistics.ordered);
+    require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
+            "the number of its statistics is not that of its columns");
+  }
+  BodyPlan<T> plan{layout_, packed_layout_, input_width_, config_.options.log_n,
                    static_cast<T>(1 / config_.standardisation.typical_n)};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
-  HeadPlan<T> head_plan{layout_,       packed_layout_, body_->features(), o.post_width,
-                        o.post_layers, o.summary,      config_.models,    config_.parameters};
+  HeadPlan<T> head_plan{layout_,
+                        packed_layout_,
+                        body_->features() + statistics_.size(),
+                        o.post_width,
+                        o.post_layers,
+                        o.summary,
+                        config_.models,
+                        config_.parameters};
   config_.head = config_.head_kind().resolve(config_.head);
   head_ = make_head<T>(config_.head_kind(), config_.head, head_plan);
 }
@@ -242,34 +394,85 @@ void Network<T>::check(Ragged<const float> data) const {
 }
 
 template <class T>
+Matrix<double> Network<T>::transformed(Ragged<const float> data, Workspace& workspace) const {
+  const Matrix<double> z = workspace.matrix<double>(data.x.rows, config_.channels);
+  standardise(config_, data.x, z);
+  return z;
+}
+
+template <class T>
+Ragged<const T> Network<T>::input(Ragged<const float> data, Matrix<const double> z,
+                                  Workspace& workspace) const {
+  const std::int64_t rows = data.x.rows;
+  const std::int64_t width = input_width_;
+  T* const x = workspace.take<T>(rows * width);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const double* from = z.row(r);
+    for (std::int64_t c = 0; c < config_.channels; ++c) {
+      x[r * width + c] = std::isnan(from[c]) ? T{0} : static_cast<T>(from[c]);
+    }
+  }
+  std::int64_t at = config_.channels;
+  for (const std::int64_t c : config_.missing) {
+    for (std::int64_t r = 0; r < rows; ++r) x[r * width + at] = std::isnan(data.x.row(r)[c]) ? T{1} : T{0};
+    ++at;
+  }
+  for (std::size_t c = 0; c < config_.inputs.size(); ++c) {
+    const ColumnInput& column = config_.inputs[c];
+    if (column.local) {
+      for (std::int64_t set = 0; set < data.sets; ++set) {
+        relative_to_set(z, static_cast<std::int64_t>(c), data.offsets[set], data.offsets[set + 1], x + at,
+                        width);
+      }
+      ++at;
+    }
+    for (const float level : column.levels) {
+      for (std::int64_t r = 0; r < rows; ++r) x[r * width + at] = data.x.row(r)[c] == level ? T{1} : T{0};
+      ++at;
+    }
+  }
+  return {{x, rows, width, width}, data.offsets, data.sets};
+}
+
+template <class T>
+Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> data, Matrix<const double> z,
+                                      Workspace& workspace) const {
+  if (statistics_.size() == 0) return features;
+  const std::int64_t S = statistics_.size();
+  const Matrix<T> joined = workspace.zeros<T>(data.sets, features.columns + S);
+  const Workspace::Scope scope(workspace);
+  double* values = workspace.take<double>(S);
+  for (std::int64_t set = 0; set < data.sets; ++set) {
+    const Workspace::Scope of_set(workspace);
+    T* out = std::copy_n(features.row(set), features.columns, joined.row(set));
+    const Matrix<const float> rows = rows_of(data, set);
+    const Matrix<const double> own = z.rows_from(data.offsets[set], data.size(set));
+    statistics_.of(base_values(config_, own, rows, statistics_.base_channels(), workspace), rows, values,
+                   workspace);
+    for (std::int64_t i = 0; i < S; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      out[i] = static_cast<T>(
+          std::clamp((values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k], -kFarthest,
+                     kFarthest));
+    }
+  }
+  return joined;
+}
+
+template <class T>
 typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
                                                Workspace& workspace, bool keep,
                                                const PassNoise* noise) const {
   const Standardisation& s = config_.standardisation;
   Tape& tape = *workspace.make<Tape>();
-  const std::int64_t width = input_width();
-  T* x = workspace.take<T>(data.x.rows * width);
-  for (std::int64_t c = 0; c < config_.channels; ++c) {
-    const T mean = static_cast<T>(s.mean[c]);
-    const T factor = static_cast<T>(1 / s.scale[c]);
-    for (std::int64_t r = 0; r < data.x.rows; ++r)
-      x[r * width + c] = (static_cast<T>(data.x.row(r)[c]) - mean) * factor;
-  }
-  for (std::size_t m = 0; m < config_.missing.size(); ++m) {
-    const std::int64_t c = config_.missing[m];
-    const std::int64_t mask = config_.channels + static_cast<std::int64_t>(m);
-    for (std::int64_t r = 0; r < data.x.rows; ++r) {
-      const bool gone = std::isnan(data.x.row(r)[c]);
-      if (gone) x[r * width + c] = T{0};
-      x[r * width + mask] = gone ? T{1} : T{0};
-    }
-  }
+  const Matrix<double> z = transformed(data, workspace);
+  tape.x = input(data, z, workspace);
   T* f_n = workspace.take<T>(data.sets);
   for (std::int64_t set = 0; set < data.sets; ++set) {
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
-  tape.x = {{x, data.x.rows, width, width}, data.offsets, data.sets};
-  tape.features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
+  const Matrix<T> features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
+  tape.features = with_statistics(features, data, z, workspace);
   head_->forward(packed, noise, tape, workspace);
   return &tape;
 }
@@ -278,7 +481,14 @@ template <class T>
 void Network<T>::backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
                           T* gradient, Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
-  const Matrix<T> d = head_->backward(packed, tape, d_models, d_parameters, gradient, workspace);
+  Matrix<T> d = head_->backward(packed, tape, d_models, d_parameters, gradient, workspace);
+  if (statistics_.size() > 0) {
+    const Matrix<T> of_body = workspace.zeros<T>(d.rows, body_->features());
+    for (std::int64_t set = 0; set < d.rows; ++set) {
+      std::copy_n(d.row(set), of_body.columns, of_body.row(set));
+    }
+    d = of_body;
+  }
   body_->backward(packed, tape.x, tape.body, d, gradient, workspace);
 }
 

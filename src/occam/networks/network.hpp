@@ -1,5 +1,6 @@
-// A network: standardised input and masks of missing values -> body -> head. A function of observations and
-// one flat weight vector; it owns no weights, and what backward needs lives in a workspace the caller owns.
+// A network: transformed and standardised input, masks of missing values -> body, beside it plain statistics
+// -> head. A function of observations and one flat weight vector; it owns no weights, and what backward needs
+// lives in a workspace the caller owns.
 //   output `models`:     J numbers f, whose meaning is the head's (head.hpp): evidence or logits
 //   output `parameters`: rough point estimates of the standardised model parameters (may be absent)
 // Every float network has a double twin (the same templates), against which its gradients are tested.
@@ -14,19 +15,28 @@
 
 #include "occam/networks/body.hpp"
 #include "occam/networks/head.hpp"
+#include "occam/networks/inputs.hpp"
+#include "occam/networks/statistics.hpp"
 
 namespace occam {
 
 // How inputs are brought to a common scale; learned from simulations, stored with the network.
 struct Standardisation {
-  std::vector<double> mean, scale;  // (D)
+  std::vector<double> mean, scale;  // (D) of transformed values
   double log_n_mean = 0;
   double log_n_scale = 1;
   double typical_n = 1;  // sums over observations are divided by it
 };
 
-// Mean and spread of every column, where its values are there, and of log N over simulated data sets.
-Standardisation learn_standardisation(Ragged<const float> data);
+// Mean and spread of every column, transformed, where its values are there, and of log N over simulated data
+// sets.
+Standardisation learn_standardisation(Ragged<const float> data, const std::vector<ColumnInput>& inputs = {});
+
+// Mean and spread of the statistics that the head reads; none: it reads none.
+struct StatisticsScale {
+  bool ordered = false;
+  std::vector<double> mean, scale;
+};
 
 struct NetworkOptions {
   std::string architecture = "set";
@@ -35,6 +45,8 @@ struct NetworkOptions {
   std::int64_t post_layers = 2;
   std::int64_t summary = 32;
   bool log_n = true;
+  std::string inputs = "robust";
+  bool statistics = true;
 };
 Fields fields(NetworkOptions& o);
 
@@ -47,7 +59,12 @@ struct NetworkConfig {
   std::int64_t models = 2;                         // J
   std::int64_t parameters = 0;                     // P, outputs `parameters`
   std::vector<std::int64_t> missing;               // (M) columns in which values may be missing, ascending
+  std::vector<ColumnInput> inputs;                 // (D); none: all as they are
   Standardisation standardisation;
+  StatisticsScale statistics;
+
+  // All that is learned from simulations about the input.
+  void learn_input(Ragged<const float> data, bool ordered);
 
   nlohmann::json json() const;
   static NetworkConfig from_json(const nlohmann::json& json);  // Error(bad_config) if anything is amiss
@@ -79,8 +96,9 @@ class Network {
   void pack_all(const T* weights, T* packed) const;
 
   struct Tape : HeadTape<T> {
-    Ragged<const T>
-        x;  // standardised; 0 where a value is missing, and a mask for each column that may (D + M)
+    // Standardised, 0 where a value is missing; a mask for each column that may miss some; columns relative
+    // to their data set; indicators of levels.
+    Ragged<const T> x;
     void* body = nullptr;
   };
 
@@ -102,12 +120,15 @@ class Network {
                 Workspace& workspace) const;
 
  private:
-  std::int64_t input_width() const {
-    return config_.channels + static_cast<std::int64_t>(config_.missing.size());
-  }
+  Matrix<double> transformed(Ragged<const float> data, Workspace& workspace) const;
+  Ragged<const T> input(Ragged<const float> data, Matrix<const double> z, Workspace& workspace) const;
+  Matrix<T> with_statistics(Matrix<T> features, Ragged<const float> data, Matrix<const double> z,
+                            Workspace& workspace) const;
 
   NetworkConfig config_;
   std::vector<bool> may_miss_;  // (D)
+  std::int64_t input_width_ = 0;
+  Statistics statistics_;
   ParameterLayout layout_;
   PackedLayout<T> packed_layout_;
   std::unique_ptr<Body<T>> body_;

@@ -112,6 +112,7 @@ class Trainer::Loss final : public BundleLoss<float> {
       if (evidential_) {
         const EvidentialTerms terms = evidential_loss(link_, lambda_, f, truth, d, scratch);
         loss = terms.log_loss + lambda_ * terms.kl;
+        revive(f, d);
       } else {
         loss = softmax_loss(f, truth, d) + (tape.penalty != nullptr ? tape.penalty[b] : 0);
       }
@@ -122,6 +123,17 @@ class Trainer::Loss final : public BundleLoss<float> {
   }
 
  private:
+  // Evidence that is nearly zero hardly moves with f: where all models have lost theirs the answer is the
+  // prior, and nothing would ever lead away from it. So f moves there as it does at kLeastMoved. A positive
+  // factor on each output changes neither the sign of a gradient nor where it vanishes.
+  static void revive(std::span<const double> f, std::span<double> d) {
+    constexpr double kLeastMoved = -1;
+    constexpr double kMostFactor = 1e4;
+    for (std::size_t j = 0; j < f.size(); ++j) {
+      if (f[j] < kLeastMoved) d[j] *= std::min(std::exp(kLeastMoved - f[j]), kMostFactor);
+    }
+  }
+
   // Mean squared error over the parameters that the true model has.
   void parameters(std::int64_t b, std::int64_t truth, const float* predicted, float* d) const {
     const auto theta = batch_.parameters(b);
@@ -205,7 +217,7 @@ void Trainer::build_network(const json& network_options) {
     config = network_for(problem_, network_options);
     config.channels = problem_.D();
     config.missing = places_of(problem_.missing());
-    config.standardisation = learn_standardisation(s_->sample.view());
+    config.learn_input(s_->sample.view(), problem_.ordered());
   }
   check_head_options();
   config.models = problem_.J();

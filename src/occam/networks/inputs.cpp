@@ -1,0 +1,149 @@
+#include "occam/networks/inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+const std::vector<std::string>& transformation_names() {
+  static const std::vector<std::string> names = {"none", "log", "asinh"};
+  return names;
+}
+
+double quantile(const std::vector<float>& sorted, double q) {
+  return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
+}
+
+bool long_tailed(const std::vector<float>& sorted) {
+  const double low = quantile(sorted, 0.05);
+  const double high = quantile(sorted, 0.95);
+  const double reach = std::max(sorted.back() - high, low - sorted.front());
+  return reach > kLongTail * (high - low);
+}
+
+// The different values, if they are few.
+std::vector<float> few_levels(const std::vector<float>& sorted) {
+  std::vector<float> levels;
+  for (const float x : sorted) {
+    if (!levels.empty() && x == levels.back()) continue;
+    if (levels.size() == kFewLevels) return {};
+    levels.push_back(x);
+  }
+  return levels;
+}
+
+// The typical distance from the centre, of the values that have one at all: many may be equal (zeros).
+double typical_distance(const std::vector<float>& sorted, double centre, double q) {
+  std::vector<float> distances;
+  for (const float x : sorted) {
+    if (x != centre) distances.push_back(static_cast<float>(std::abs(x - centre)));
+  }
+  if (distances.empty()) return 1;
+  std::sort(distances.begin(), distances.end());
+  return quantile(distances, q);
+}
+
+ColumnInput learn_input(std::vector<float>& values) {
+  ColumnInput input;
+  if (values.empty()) return input;
+  std::sort(values.begin(), values.end());
+  input.levels = few_levels(values);
+  if (!input.levels.empty()) {
+    if (input.levels.size() < 3) input.levels.clear();
+    return input;
+  }
+  input.local = true;
+  if (!long_tailed(values)) return input;
+  if (values.front() > 0) {
+    // What is below all that was simulated is taken for a little less than the least.
+    input.transformation = Transformation::log;
+    input.centre = values.front() / 16;
+    return input;
+  }
+  input.transformation = Transformation::asinh;
+  input.centre = values.front() == 0 ? 0 : quantile(values, 0.5);
+  input.width = typical_distance(values, input.centre, values.front() == 0 ? 0.1 : 0.5);
+  return input;
+}
+
+}  // namespace
+
+double ColumnInput::operator()(double x) const {
+  switch (transformation) {
+    case Transformation::log:
+      return std::log(std::max(x, centre));
+    case Transformation::asinh:
+      return std::asinh((x - centre) / width);
+    case Transformation::none:
+      break;
+  }
+  return x;
+}
+
+std::string ColumnInput::text() const {
+  std::string text = transformation == Transformation::log ? "logarithm"
+                     : transformation == Transformation::asinh
+                         ? fmt::format("asinh around {:.4g} in units of {:.4g}", centre, width)
+                         : "as it is";
+  if (local) text += ", and relative to its data set";
+  if (!levels.empty()) text += fmt::format(", and an indicator for each of {} values", levels.size());
+  return text;
+}
+
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data) {
+  std::vector<ColumnInput> inputs;
+  std::vector<float> values;
+  for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    values.clear();
+    for (std::int64_t r = 0; r < data.x.rows; ++r) {
+      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
+    }
+    inputs.push_back(learn_input(values));
+  }
+  return inputs;
+}
+
+nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
+  auto list = nlohmann::json::array();
+  for (const ColumnInput& input : inputs) {
+    list.push_back({{"transformation", transformation_names()[static_cast<std::size_t>(input.transformation)]},
+                    {"centre", input.centre},
+                    {"width", input.width},
+                    {"local", input.local},
+                    {"levels", input.levels}});
+  }
+  return list;
+}
+
+std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json) {
+  std::vector<ColumnInput> inputs;
+  for (const nlohmann::json& entry : json) {
+    ColumnInput input;
+    const auto& names = transformation_names();
+    const auto name = entry.at("transformation").get<std::string>();
+    const auto found = std::find(names.begin(), names.end(), name);
+    input.transformation = static_cast<Transformation>(found - names.begin());
+    input.centre = entry.at("centre").get<double>();
+    input.width = entry.at("width").get<double>();
+    input.local = entry.at("local").get<bool>();
+    input.levels = entry.at("levels").get<std::vector<float>>();
+    const bool finite = std::all_of(input.levels.begin(), input.levels.end(),
+                                    [](float level) { return std::isfinite(level); });
+    if (found == names.end() || !std::isfinite(input.centre) || !std::isfinite(input.width) ||
+        input.width <= 0 || (input.transformation == Transformation::log && input.centre <= 0) ||
+        input.levels.size() > kFewLevels || !finite) {
+      throw Error(ErrorKind::bad_config, "network: how its columns are read is not usable");
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace occam

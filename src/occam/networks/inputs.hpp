@@ -1,0 +1,54 @@
+// How the columns of data become what a body reads. Learned from simulations and stored with the network:
+//   1. every column goes through a transformation that keeps its order and tames its range;
+//   2. the result is standardised over all simulations;
+//   3. a column with many values comes a second time, relative to mean and spread of its own data set, so
+//   that
+//      its shape is seen whatever its unit, offset or scale; a column with a few values comes as indicators.
+// Without any of it (files from before there was such) columns are standardised as they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "occam/data/matrix.hpp"
+
+namespace occam {
+
+enum class Transformation {
+  none,
+  log,    // log(max(x, centre)): positive values over orders of magnitude
+  asinh,  // asinh((x - centre) / width): linear near the centre, logarithmic far from it
+};
+
+struct ColumnInput {
+  Transformation transformation = Transformation::none;
+  double centre = 0;
+  double width = 1;
+  bool local = false;         // also relative to its own data set
+  std::vector<float> levels;  // an indicator for each of these values
+
+  std::int64_t channels() const { return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()); }
+  double operator()(double x) const;
+  // "log", "asinh around 3.2 in units of 0.5"
+  std::string text() const;
+
+  bool operator==(const ColumnInput&) const = default;
+};
+
+// The rule. A column of at most kFewLevels values has indicators where they are more than two. Any other is
+// left as it is while its extremes lie within kLongTail times the range that holds nine tenths of its values;
+// beyond, it is taken by its logarithm where it is positive throughout, else by asinh.
+inline constexpr std::size_t kFewLevels = 8;
+inline constexpr double kLongTail = 2;
+
+// For every column of these data sets. Missing values (NaN) are left out.
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data);
+
+nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs);
+// Throws nlohmann::json::exception or Error(bad_config).
+std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json);
+
+}  // namespace occam

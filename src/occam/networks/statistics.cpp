@@ -1,0 +1,393 @@
+#include "occam/networks/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace occam {
+namespace {
+
+// Pairs of more channels than this would be too many numbers to learn from.
+constexpr std::int64_t kMostPaired = 16;
+constexpr std::int64_t kMostPartial = 12;
+constexpr std::int64_t kMostLagged = 10;
+constexpr std::int64_t kMostSquared = 6;
+constexpr std::array<double, 7> kQuantiles = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
+constexpr std::int64_t kOrders = 3;  // of autoregressions
+constexpr std::int64_t kLags = 6;
+constexpr double kLeastSpread = 1e-7;
+constexpr double kRidge = 1e-6;
+
+double fisher(double r) {
+  return std::atanh(std::clamp(r, -0.9999999, 0.9999999));
+}
+// On the scale on which evidence grows.
+double grown(double r, double n) {
+  return std::asinh(std::sqrt(n) * fisher(r));
+}
+
+// Writes numbers one after the other; counts them where there is nothing to write to.
+class Writer {
+ public:
+  explicit Writer(double* out) : out_(out) {}
+  void operator()(double x) {
+    if (out_ != nullptr) out_[count_] = std::isfinite(x) ? x : 0;
+    ++count_;
+  }
+  void skip(std::int64_t count) {
+    for (; count > 0; --count) (*this)(0);
+  }
+  std::int64_t count() const { return count_; }
+
+ private:
+  double* out_;
+  std::int64_t count_ = 0;
+};
+
+// Correlation of two columns of numbers where both are there.
+double correlation(const double* a, const double* b, std::int64_t n) {
+  double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, count = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (std::isnan(a[i]) || std::isnan(b[i])) continue;
+    sa += a[i];
+    sb += b[i];
+    ++count;
+  }
+  if (count < 2) return 0;
+  const double ma = sa / count;
+  const double mb = sb / count;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (std::isnan(a[i]) || std::isnan(b[i])) continue;
+    saa += (a[i] - ma) * (a[i] - ma);
+    sbb += (b[i] - mb) * (b[i] - mb);
+    sab += (a[i] - ma) * (b[i] - mb);
+  }
+  const double product = saa * sbb;
+  return product > 0 ? sab / std::sqrt(product) : 0;
+}
+
+// A symmetric positive matrix (k, k) replaced by its inverse; false where it has none.
+bool invert(double* a, std::int64_t k) {
+  for (std::int64_t p = 0; p < k; ++p) {  // Gauss and Jordan, in place
+    const double pivot = a[p * k + p];
+    if (!(pivot > 1e-12)) return false;
+    for (std::int64_t i = 0; i < k; ++i) {
+      if (i == p) continue;
+      const double factor = a[i * k + p] / pivot;
+      for (std::int64_t j = 0; j < k; ++j) {
+        if (j != p) a[i * k + j] -= factor * a[p * k + j];
+      }
+      a[i * k + p] = -factor;
+    }
+    for (std::int64_t j = 0; j < k; ++j) {
+      if (j != p) a[p * k + j] /= pivot;
+    }
+    a[p * k + p] = 1 / pivot;
+  }
+  return true;
+}
+
+// The channels of one data set, each as one array.
+struct Channels {
+  double* values;  // (E, n) relative to the data set: mean 0, spread 1; NaN where missing
+  double* mean;    // (E)
+  double* spread;  // (E)
+  std::int64_t E, n;
+  const double* of(std::int64_t e) const { return values + e * n; }
+};
+
+Channels channels_of(Matrix<const double> base, Workspace& workspace) {
+  Channels c{workspace.take<double>(base.columns * base.rows), workspace.take<double>(base.columns),
+             workspace.take<double>(base.columns), base.columns, base.rows};
+  for (std::int64_t e = 0; e < c.E; ++e) {
+    double* x = c.values + e * c.n;
+    double sum = 0, squares = 0, count = 0;
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      x[i] = base.row(i)[e];
+      if (std::isnan(x[i])) continue;
+      sum += x[i];
+      ++count;
+    }
+    c.mean[e] = count > 0 ? sum / count : 0;
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      x[i] -= c.mean[e];
+      if (!std::isnan(x[i])) squares += x[i] * x[i];
+    }
+    c.spread[e] = count > 0 ? std::sqrt(squares / count) : 0;
+    const double factor = c.spread[e] > kLeastSpread ? 1 / c.spread[e] : 0;
+    for (std::int64_t i = 0; i < c.n; ++i) x[i] *= factor;
+  }
+  return c;
+}
+
+void shape(const double* x, std::int64_t n, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  double* sorted = workspace.take<double>(n);
+  std::int64_t count = 0;
+  double cubes = 0, fourths = 0, absolute = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (std::isnan(x[i])) continue;
+    sorted[count++] = x[i];
+    cubes += x[i] * x[i] * x[i];
+    fourths += x[i] * x[i] * x[i] * x[i];
+    absolute += std::abs(x[i]);
+  }
+  if (count == 0) return write.skip(static_cast<std::int64_t>(kQuantiles.size()) + 5);
+  std::sort(sorted, sorted + count);
+  for (const double q : kQuantiles) {
+    const double at = q * static_cast<double>(count - 1);
+    const auto low = static_cast<std::int64_t>(at);
+    const std::int64_t high = std::min(low + 1, count - 1);
+    write(sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]));
+  }
+  const auto c = static_cast<double>(count);
+  const double root = std::sqrt(c);
+  write(std::asinh(cubes / c));
+  write(std::asinh(root * cubes / c));
+  write(std::log(fourths / c + 0.1));
+  write(std::asinh(root * (std::log(fourths / c + 0.1) - 1.13)));
+  write(root * (absolute / c - 0.8));
+}
+
+// Correlations, what every channel keeps when all others are known, and correlations given all others.
+void dependence(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace,
+                Writer& write) {
+  if (c.E < 2 || c.E > 4 * kMostPaired) return;
+  const Workspace::Scope scope(workspace);
+  double* r = workspace.take<double>(c.E * c.E);
+  const auto n = static_cast<double>(c.n);
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    r[a * c.E + a] = 1 + kRidge;
+    for (std::int64_t b = 0; b < a; ++b) {
+      const double value = correlation(c.of(a), c.of(b), c.n);
+      r[a * c.E + b] = r[b * c.E + a] = value;
+      if (c.E > kMostPaired) continue;
+      write(fisher(value));
+      write(grown(value, n));
+    }
+  }
+  if (c.E < 3) return;
+  const bool usable = invert(r, c.E);
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    const double left = usable ? std::clamp(1 / r[a * c.E + a], 1e-9, 1.0) : 1;  // 1 - R^2
+    write(std::log(left));
+    write(std::asinh(std::sqrt(-n * std::log(left))));
+    for (std::int64_t b = 0; b < a && c.E <= kMostPartial; ++b) {
+      const double scale = std::sqrt(r[a * c.E + a] * r[b * c.E + b]);
+      write(usable && scale > 0 ? grown(-r[a * c.E + b] / scale, n) : 0);
+    }
+  }
+  (void)base;
+}
+
+// Does a channel's spread depend on another channel?
+void spreads(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace, Writer& write) {
+  if (c.E < 2 || c.E > kMostSquared) return;
+  const Workspace::Scope scope(workspace);
+  double* squares = workspace.take<double>(c.n);
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    if (!base[static_cast<std::size_t>(a)].many_values) continue;
+    for (std::int64_t i = 0; i < c.n; ++i) squares[i] = c.of(a)[i] * c.of(a)[i];
+    for (std::int64_t b = 0; b < c.E; ++b) {
+      if (b != a) write(grown(correlation(squares, c.of(b), c.n), static_cast<double>(c.n)));
+    }
+  }
+}
+
+// --- In order of time
+
+// Least squares of x_t on an intercept and its last p values, for p = 1 .. kOrders: what is left of the
+// variance, and the coefficients of the largest. Of the values as they are, since a transformation would bend
+// what is linear.
+void autoregressions(Matrix<const float> raw, std::int64_t column, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t n = raw.rows;
+  double* x = workspace.take<double>(n);
+  double mean = 0, largest = 0, present = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] = raw.row(i)[column];
+    if (std::isnan(x[i])) continue;
+    mean += x[i];
+    ++present;
+  }
+  mean /= std::max(present, 1.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] = std::isnan(x[i]) ? 0 : x[i] - mean;
+    largest = std::max(largest, std::abs(x[i]));
+  }
+  for (std::int64_t i = 0; i < n && largest > 0; ++i) x[i] /= largest;
+
+  double before = NAN;
+  for (std::int64_t p = 0; p <= kOrders; ++p) {
+    // Moments of (1, x_{t-1}, ..., x_{t-p}, x_t), over t from kOrders on, so that orders can be compared.
+    constexpr std::int64_t K = kOrders + 2;
+    std::array<double, K * K> m{};
+    const std::int64_t k = p + 2;
+    std::array<double, K> row{};
+    for (std::int64_t t = kOrders; t < n; ++t) {
+      row[0] = 1;
+      for (std::int64_t lag = 1; lag <= p; ++lag) row[static_cast<std::size_t>(lag)] = x[t - lag];
+      row[static_cast<std::size_t>(k - 1)] = x[t];
+      for (std::int64_t a = 0; a < k; ++a) {
+        for (std::int64_t b = 0; b <= a; ++b) {
+          m[static_cast<std::size_t>(a * K + b)] +=
+              row[static_cast<std::size_t>(a)] * row[static_cast<std::size_t>(b)];
+        }
+      }
+    }
+    // Elimination of all but the last column leaves its residual sum of squares.
+    std::array<double, K> coefficient{};
+    std::array<double, K * K> l{};
+    double residual = 0;
+    for (std::int64_t a = 0; a < k; ++a) {
+      for (std::int64_t b = 0; b <= a; ++b) {
+        double sum = m[static_cast<std::size_t>(a * K + b)];
+        for (std::int64_t j = 0; j < b; ++j)
+          sum -= l[static_cast<std::size_t>(a * K + j)] * l[static_cast<std::size_t>(b * K + j)];
+        if (a == b) {
+          residual = sum;
+          l[static_cast<std::size_t>(a * K + a)] =
+              sum > 1e-13 * m[static_cast<std::size_t>(a * K + a)] ? std::sqrt(sum) : 0;
+        } else {
+          const double pivot = l[static_cast<std::size_t>(b * K + b)];
+          l[static_cast<std::size_t>(a * K + b)] = pivot > 0 ? sum / pivot : 0;
+        }
+      }
+    }
+    for (std::int64_t a = k - 2; a >= 0; --a) {
+      double sum = l[static_cast<std::size_t>((k - 1) * K + a)];
+      for (std::int64_t b = a + 1; b < k - 1; ++b)
+        sum -= l[static_cast<std::size_t>(b * K + a)] * coefficient[static_cast<std::size_t>(b)];
+      const double pivot = l[static_cast<std::size_t>(a * K + a)];
+      coefficient[static_cast<std::size_t>(a)] = pivot > 0 ? sum / pivot : 0;
+    }
+    const double left = std::log(std::max(residual, 0.0) + 1e-15);
+    if (p > 0) {
+      const double gained = std::clamp(before - left, 0.0, 40.0);
+      write(gained);
+      write(std::asinh(std::sqrt(static_cast<double>(n) * gained)));
+      for (std::int64_t lag = 1; lag <= p; ++lag)
+        write(std::asinh(coefficient[static_cast<std::size_t>(lag)]));
+      write(std::asinh(coefficient[0] * 10));
+    } else {
+      write(left);
+    }
+    before = left;
+  }
+  write(std::asinh(std::log(largest + 1e-30) / 4));
+}
+
+// Where a sum departs most from its straight line: a change of the mean.
+void change(const double* x, std::int64_t n, Writer& write) {
+  double total = 0, count = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += std::isnan(x[i]) ? 0 : x[i];
+  double sum = 0, most = 0, place = 0, most_scaled = 0, place_scaled = 0;
+  const auto length = static_cast<double>(n);
+  for (std::int64_t i = 0; i + 1 < n; ++i) {
+    sum += std::isnan(x[i]) ? 0 : x[i];
+    ++count;
+    const double departure = sum - total * count / length;
+    if (std::abs(departure) > std::abs(most)) {
+      most = departure;
+      place = count / length;
+    }
+    const double scaled = departure / std::sqrt(count * (length - count) / length);
+    if (std::abs(scaled) > std::abs(most_scaled)) {
+      most_scaled = scaled;
+      place_scaled = count / length;
+    }
+  }
+  write(most / std::sqrt(length));
+  write(place);
+  write(most_scaled);
+  write(std::abs(most_scaled));
+  write(place_scaled);
+}
+
+void time_course(const Channels& c, std::int64_t e, bool many_values, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const double* x = c.of(e);
+  const std::int64_t n = c.n;
+  const auto length = static_cast<double>(n);
+  for (std::int64_t lag = 1; lag <= kLags; ++lag) {
+    const double r = n > lag + 1 ? correlation(x, x + lag, n - lag) : 0;
+    write(fisher(r));
+    write(grown(r, length));
+  }
+  double* other = workspace.take<double>(n);
+  for (std::int64_t i = 0; i < n; ++i) other[i] = static_cast<double>(i) / length - 0.5;
+  write(grown(correlation(x, other, n), length));
+  for (std::int64_t i = 0; i < n; ++i) other[i] = other[i] * other[i];
+  write(grown(correlation(x, other, n), length));
+  change(x, n, write);
+  if (!many_values) return;
+  for (std::int64_t i = 0; i < n; ++i) other[i] = x[i] * x[i] - 1;
+  change(other, n, write);
+  write(grown(n > 2 ? correlation(other, other + 1, n - 1) : 0, length));
+  for (std::int64_t i = 0; i + 1 < n; ++i) other[i] = x[i + 1] - x[i];
+  double squares = 0, fourths = 0, count = 0;
+  for (std::int64_t i = 0; i + 1 < n; ++i) {
+    if (std::isnan(other[i])) continue;
+    squares += other[i] * other[i];
+    fourths += std::pow(other[i], 4);
+    ++count;
+  }
+  write(std::log(squares / std::max(count, 1.0) + 1e-6));
+  write(std::log(fourths * std::max(count, 1.0) / std::max(squares * squares, 1e-12) + 0.1));
+}
+
+// What follows on what: correlations of every channel with every channel one and two steps later.
+void succession(const Channels& c, Writer& write) {
+  if (c.E < 2 || c.E > kMostLagged) return;
+  for (std::int64_t lag = 1; lag <= 2; ++lag) {
+    for (std::int64_t a = 0; a < c.E; ++a) {
+      for (std::int64_t b = 0; b < c.E; ++b) {
+        if (a == b) continue;
+        const double r = c.n > lag + 1 ? correlation(c.of(a), c.of(b) + lag, c.n - lag) : 0;
+        write(grown(r, static_cast<double>(c.n)));
+      }
+    }
+  }
+}
+
+void all(const Channels& c, const std::vector<BaseChannel>& base, bool ordered, Matrix<const float> raw,
+         Workspace& workspace, Writer& write) {
+  for (std::int64_t e = 0; e < c.E; ++e) {
+    write(c.mean[e]);
+    write(std::log(c.spread[e] + kLeastSpread));
+    if (base[static_cast<std::size_t>(e)].many_values) shape(c.of(e), c.n, workspace, write);
+  }
+  dependence(c, base, workspace, write);
+  spreads(c, base, workspace, write);
+  if (!ordered) return;
+  for (std::int64_t e = 0; e < c.E; ++e) {
+    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
+    time_course(c, e, channel.many_values, workspace, write);
+    if (channel.many_values) autoregressions(raw, channel.column, workspace, write);
+  }
+  succession(c, write);
+}
+
+}  // namespace
+
+Statistics::Statistics(std::vector<BaseChannel> base, bool ordered)
+    : base_(std::move(base)), ordered_(ordered) {
+  // How many there are follows from a data set of nothing.
+  Workspace workspace;
+  std::int64_t columns = 0;
+  for (const BaseChannel& channel : base_) columns = std::max(columns, channel.column + 1);
+  const Matrix<double> zeros = workspace.zeros<double>(1, base_channels());
+  const Matrix<float> raw = workspace.zeros<float>(1, columns);
+  Writer count(nullptr);
+  all(channels_of(zeros, workspace), base_, ordered_, raw, workspace, count);
+  size_ = count.count();
+}
+
+void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* out,
+                    Workspace& workspace) const {
+  const Workspace::Scope scope(workspace);
+  Writer write(out);
+  all(channels_of(base, workspace), base_, ordered_, raw, workspace, write);
+}
+
+}  // namespace occam
