@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/io/file.hpp"
 #include "occam/simulate/own/compiler.hpp"
 #include "occam/simulate/own/protocol.hpp"
 #include "occam/simulate/own/simulator.h"
@@ -238,7 +239,17 @@ bool CompiledFamily::evidences_together(std::span<const Prior> priors, std::span
     }
   }
   pool_->give_back(std::move(worker));
+  if (!known) refuse_other_evidence();
   return known;
+}
+
+// A function of that name with other arguments is another function, and would never be called.
+void CompiledFamily::refuse_other_evidence() const {
+  if (read_file(path_of(source_)).find("double log_evidence(") == std::string::npos) return;
+  throw Error(ErrorKind::bad_config,
+              "{}: its log_evidence() has other arguments than expected; write it as double log_evidence(const "
+              "occam::Parameters& p, const occam::Data& data)",
+              label());
 }
 
 // Has a worker do the task. What goes wrong is told with the data set that it happened at.

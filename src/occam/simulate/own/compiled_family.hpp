@@ -41,6 +41,7 @@ class CompiledFamily final : public OwnFamily {
   void simulate_together(std::span<SimulationRequest> requests) const;
   bool evidences_together(std::span<const Prior> priors, std::span<const DataView> data,
                           std::span<double> out) const;
+  void refuse_other_evidence() const;
   std::unique_ptr<Worker> work(int task, std::span<const Handed> sets, bool designed,
                                const std::function<std::string(std::size_t)>& where) const;
 
