@@ -7,6 +7,7 @@
 #include "occam/io/json_file.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/helpers.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -90,7 +91,8 @@ nlohmann::json problem_json(const Problem& problem) {
           {"parameters", problem.parameter_names()},
           {"n", problem.size().text()},
           {"ordered", problem.ordered()},
-          {"exact_posterior", problem.has_exact_posterior()},
+          // A C++ file of the user's own may know it, but is not compiled to be shown.
+          {"exact_posterior", simulator_files(problem).empty() && problem.has_exact_posterior()},
           {"disturbances", disturbed}};
 }
 

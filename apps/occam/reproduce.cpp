@@ -75,6 +75,38 @@ std::string figures_text(const Finding& published) {
   return text;
 }
 
+// A whole table, numbers to the right.
+std::string table_text(const Table& table) {
+  std::vector<std::vector<std::string>> rows = {table.columns};
+  for (const std::vector<Cell>& row : table.rows) {
+    rows.emplace_back();
+    for (const Cell& cell : row) rows.back().push_back(cell_text(cell));
+  }
+  std::vector<std::size_t> widths(table.columns.size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
+    text += '\n';
+  }
+  return text;
+}
+
+// Distances from exact posteriors are what their study is about.
+std::string distances_text(const Study& study, const Report& report) {
+  std::string text;
+  for (const StudyExperiment& experiment : study.experiments) {
+    if (experiment.kind != "exact") continue;
+    for (const Finding& finding : report.findings) {
+      if (finding.name == experiment.name) text += table_text(finding.tables.front()) + '\n';
+    }
+  }
+  return text;
+}
+
 void run_study(const ReproduceVerb& o, const Call& call) {
   if (o.study.empty()) return list_studies();
   if (o.output.empty()) throw Error(ErrorKind::usage, "reproduce needs -o DIR: where networks and report go");
@@ -85,7 +117,8 @@ void run_study(const ReproduceVerb& o, const Call& call) {
       study, o.output, call.seed(),
       [&](const TrainingPlan& plan) { train_as_planned(plan, call, pool, *progress); }, pool, *progress);
   report.provenance.emplace(report.provenance.begin(), "command", call.command());
-  Call::print(fmt::format("{}\n\n{}\n", report.title, figures_text(report.findings.front())));
+  Call::print(fmt::format("{}\n\n{}{}\n", report.title, distances_text(study, report),
+                          figures_text(report.findings.front())));
   write_report(report, o.output);
   Call::print(fmt::format("The report is in {}/report.html\n", o.output));
 }

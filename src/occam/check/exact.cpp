@@ -2,12 +2,14 @@
 //   KL = mean over data sets of sum_j q_j log(q_j / p_j)   [nats],
 // beside the best possible accuracy and log-loss on the same data sets, and true against estimated log Bayes
 // factors: of the first model against the second where there are two, else of the two that q favours most.
+// Where q itself does not fit the data (evidence_fit.hpp), it is q that is wrong.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "occam/check/diagnostic.hpp"
+#include "occam/check/evidence_fit.hpp"
 #include "occam/check/statistics.hpp"
 
 namespace occam {
@@ -15,10 +17,14 @@ namespace {
 
 constexpr std::size_t kPoints = 1000;  // in the figure of Bayes factors
 constexpr double kLargestLog = 30;     // beyond this they all say the same
+// That an exact posterior without fault is said not to fit. Outside the allowed false alarms, which are about
+// predictions, and far below them.
+constexpr double kMisfitLevel = 1e-6;
 
 class Exact final : public Measurement {
  public:
-  explicit Exact(const CheckContext& context) : context_(context) {}
+  explicit Exact(const CheckContext& context)
+      : context_(context), fit_(static_cast<std::size_t>(context.layout.J())) {}
 
   void add(const Block& block) override {
     for (std::int64_t b = 0; b < block.size(); ++b) {
@@ -33,6 +39,7 @@ class Exact final : public Measurement {
       const auto best = static_cast<std::size_t>(std::max_element(q.begin(), q.end()) - q.begin());
       accuracy_.add(best == truth ? 1 : 0);
       loss_.add(-log_of(q[truth]));
+      fit_.add(q, truth);
       accuracy_lost_.add(
           (best == truth ? 1 : 0) -
           (static_cast<std::size_t>(block.best[static_cast<std::size_t>(b)]) == truth ? 1 : 0));
@@ -57,7 +64,11 @@ class Exact final : public Measurement {
         with_se("log_loss_added", "log-loss minus best log-loss, data set by data set [nats]", loss_added_)};
     if (context_.layout.has_n) by_size(finding);
     bayes_factors(finding);
-    judge(finding);
+    if (fit_.excess(kMisfitLevel) > 1) {
+      misfit(finding);
+    } else {
+      judge(finding);
+    }
     return finding;
   }
 
@@ -177,6 +188,22 @@ class Exact final : public Measurement {
     finding.judgements.push_back(std::move(judgement));
   }
 
+  // What is called exact is not: then the distance from it says nothing.
+  void misfit(Finding& finding) const {
+    const std::size_t model = fit_.worst_model();
+    Judgement judgement;
+    judgement.severity = Severity::warning;
+    judgement.text = fmt::format(
+        "The posterior that is called exact does not fit the data sets: as if their true models were not drawn "
+        "from it (log-loss minus entropy: z = {:.1f}; share of {}: z = {:.1f}). The distance of {:.2g} nats "
+        "from it says nothing.",
+        fit_.loss_z(), context_.layout.model_names[model], fit_.share_z(model), kl_.value());
+    judgement.advice =
+        "A log_evidence() of your own does not fit your simulator or the priors of your problem file: they must "
+        "say the same.";
+    finding.judgements.push_back(std::move(judgement));
+  }
+
   struct Point {
     std::int64_t n;
     std::string models;
@@ -185,6 +212,7 @@ class Exact final : public Measurement {
   };
 
   CheckContext context_;
+  EvidenceFit fit_;
   std::vector<double> each_;  // KL of each data set
   std::vector<std::int64_t> n_;
   std::vector<Point> points_;

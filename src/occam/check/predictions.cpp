@@ -5,6 +5,7 @@
 
 #include "occam/compare/comparator.hpp"
 #include "occam/scope/scope.hpp"
+#include "occam/simulate/exact_posteriors.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -12,15 +13,6 @@ namespace {
 
 // Data sets simulated and judged at a time.
 constexpr std::int64_t kChunk = 1000;
-
-void add_exact(const Problem& problem, const Batch& batch, ThreadPool& pool, Predictions& block) {
-  const auto J = static_cast<std::size_t>(problem.J());
-  block.exact.resize(static_cast<std::size_t>(batch.size()) * J);
-  pool.for_each(batch.size(), [&](std::int64_t b, int) {
-    const std::vector<double> log_p = *problem.exact_log_posterior(batch[b]);
-    for (std::size_t j = 0; j < J; ++j) block.exact[static_cast<std::size_t>(b) * J + j] = std::exp(log_p[j]);
-  });
-}
 
 }  // namespace
 
@@ -64,7 +56,7 @@ void answer(const Predictor& predictor, const Problem& problem, const Batch& bat
   }
   block.truth.assign(batch.models().begin(), batch.models().end());
   block.n.assign(batch.sizes().begin(), batch.sizes().end());
-  if (problem.has_exact_posterior()) add_exact(problem, batch, pool, block);
+  if (problem.has_exact_posterior()) block.exact = exact_posteriors(problem, batch, pool);
   if (predictor.scope == nullptr) return;
   for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))
     block.scope_p.push_back(one.p);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
+#include "occam/simulate/exact_posteriors.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -43,7 +45,8 @@ class Answers {
     }
   }
 
-  void add(const Batch& batch, const std::vector<std::vector<double>>& exact) {
+  // `exact` is (B, J) of the shared models, or empty.
+  void add(const Batch& batch, std::span<const double> exact) {
     ModelPosterior posterior = comparator_.empty_posterior();
     comparator_.compare(std::vector<std::string>(static_cast<std::size_t>(batch.size())), batch.view(),
                         posterior);
@@ -54,8 +57,10 @@ class Answers {
           places_[static_cast<std::size_t>(batch.models()[static_cast<std::size_t>(b)])];
       sums_.accuracy += static_cast<std::size_t>(restricted.best(b)) == truth ? 1 : 0;
       sums_.log_loss -= log_p[truth];
-      if (!exact.empty())
-        sums_.kl = sums_.kl.value_or(0) + divergence(exact[static_cast<std::size_t>(b)], log_p);
+      if (!exact.empty()) {
+        const std::size_t J = places_.size();
+        sums_.kl = sums_.kl.value_or(0) + divergence(exact.subspan(static_cast<std::size_t>(b) * J, J), log_p);
+      }
     }
     count_ += static_cast<double>(batch.size());
   }
@@ -67,7 +72,7 @@ class Answers {
   }
 
  private:
-  double divergence(const std::vector<double>& log_exact, const std::vector<double>& log_p) const {
+  double divergence(std::span<const double> log_exact, const std::vector<double>& log_p) const {
     double sum = 0;
     for (std::size_t j = 0; j < log_exact.size(); ++j) {
       const double p = std::exp(log_exact[j]);
@@ -95,13 +100,8 @@ std::optional<Retention> measure_retention(Comparator& before, Comparator& after
   Batch batch;
   for (std::int64_t first = 0; first < data_sets; first += kSetsAtOnce) {
     simulator.simulate_range(first, std::min(kSetsAtOnce, data_sets - first), pool, batch);
-    std::vector<std::vector<double>> exact;
-    if (shared->has_exact_posterior()) {
-      exact.resize(static_cast<std::size_t>(batch.size()));
-      pool.for_each(batch.size(), [&](std::int64_t b, int) {
-        exact[static_cast<std::size_t>(b)] = *shared->exact_log_posterior(batch[b]);
-      });
-    }
+    std::vector<double> exact;
+    if (shared->has_exact_posterior()) exact = exact_log_posteriors(*shared, batch, pool);
     was.add(batch, exact);
     is.add(batch, exact);
   }

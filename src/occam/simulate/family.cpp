@@ -41,4 +41,14 @@ std::optional<double> Family::log_evidence(std::span<const Prior>, DataView) con
   return std::nullopt;
 }
 
+bool Family::log_evidences(std::span<const Prior> priors, std::span<const DataView> data,
+                           std::span<double> out) const {
+  for (std::size_t b = 0; b < data.size(); ++b) {
+    const std::optional<double> evidence = log_evidence(priors, data[b]);
+    if (!evidence) return false;
+    out[b] = *evidence;
+  }
+  return true;
+}
+
 }  // namespace occam

@@ -102,6 +102,11 @@ class Family {
   // Error(bad_data).
   virtual std::optional<double> log_evidence(std::span<const Prior> priors, DataView data) const;
 
+  // The same for many data sets into out (B), for families that a call is dear to (a worker process). False
+  // where it is not known. By default one after the other.
+  virtual bool log_evidences(std::span<const Prior> priors, std::span<const DataView> data,
+                             std::span<double> out) const;
+
   // Whether log_evidence() takes data with missing values (NaN), and is then the evidence of what is there.
   virtual bool marginalises() const { return false; }
 

@@ -313,6 +313,21 @@ bool takes_design(const Problem& problem) {
                      [](const Model& model) { return model.family().takes_design(); });
 }
 
+namespace {
+
+void normalise(std::span<double> log_p, const std::string& problem) {
+  const double largest = *std::max_element(log_p.begin(), log_p.end());
+  if (!std::isfinite(largest)) {
+    throw Error(ErrorKind::bad_data, "the data are impossible under every model of problem '{}'", problem);
+  }
+  double sum = 0.0;
+  for (const double l : log_p) sum += std::exp(l - largest);
+  const double log_total = largest + std::log(sum);
+  for (double& l : log_p) l -= log_total;
+}
+
+}  // namespace
+
 bool Problem::has_exact_posterior() const {
   return std::all_of(models().begin(), models().end(), [&](const Model& model) {
     return (missing().empty() || model.family().marginalises()) &&
@@ -321,28 +336,27 @@ bool Problem::has_exact_posterior() const {
 }
 
 std::optional<std::vector<double>> Problem::exact_log_posterior(DataView data) const {
-  if (data.D != D()) {
-    throw Error(ErrorKind::bad_data, "the data have {} columns, problem '{}' has {}", data.D, name(), D());
+  return exact_log_posteriors({&data, 1});
+}
+
+std::optional<std::vector<double>> Problem::exact_log_posteriors(std::span<const DataView> data) const {
+  bool whole = true;
+  for (const DataView& one : data) {
+    if (one.D != D())
+      throw Error(ErrorKind::bad_data, "the data have {} columns, problem '{}' has {}", one.D, name(), D());
+    const std::span<const float> values = one.values();
+    whole = whole && std::none_of(values.begin(), values.end(), [](float x) { return std::isnan(x); });
   }
-  const std::span<const float> values = data.values();
-  const bool whole = std::none_of(values.begin(), values.end(), [](float x) { return std::isnan(x); });
-  std::vector<double> log_p;
-  log_p.reserve(models().size());
-  for (std::size_t j = 0; j < models().size(); ++j) {
+  const std::size_t J = models().size();
+  std::vector<double> log_p(data.size() * J);
+  std::vector<double> evidences(data.size());
+  for (std::size_t j = 0; j < J; ++j) {
     const Model& model = models()[j];
     if (!whole && !model.family().marginalises()) return std::nullopt;
-    const std::optional<double> evidence = model.family().log_evidence(model.priors(), data);
-    if (!evidence) return std::nullopt;
-    log_p.push_back(*evidence + std::log(model_prior()[j]));
+    if (!model.family().log_evidences(model.priors(), data, evidences)) return std::nullopt;
+    for (std::size_t b = 0; b < data.size(); ++b) log_p[b * J + j] = evidences[b] + std::log(model_prior()[j]);
   }
-  const double largest = *std::max_element(log_p.begin(), log_p.end());
-  if (!std::isfinite(largest)) {
-    throw Error(ErrorKind::bad_data, "the data are impossible under every model of problem '{}'", name());
-  }
-  double sum = 0.0;
-  for (const double l : log_p) sum += std::exp(l - largest);
-  const double log_total = largest + std::log(sum);
-  for (double& l : log_p) l -= log_total;
+  for (std::size_t b = 0; b < data.size(); ++b) normalise({log_p.data() + b * J, J}, name());
   return log_p;
 }
 

@@ -97,6 +97,8 @@ class Problem {
   // is a missing value. Throws Error(bad_data) when the data are impossible under every model or have another
   // number of columns.
   std::optional<std::vector<double>> exact_log_posterior(DataView data) const;
+  // The same for many data sets, (B, J); nothing where it is not known for all of them.
+  std::optional<std::vector<double>> exact_log_posteriors(std::span<const DataView> data) const;
 
   const nlohmann::json& network() const;
   const nlohmann::json& train() const;

@@ -16,6 +16,7 @@
 #include "occam/io/csv.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/npz.hpp"
+#include "occam/simulate/exact_posteriors.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -188,15 +189,6 @@ std::int64_t chunk_size(const Problem& problem, std::int64_t largest_n) {
   return std::clamp<std::int64_t>((std::int64_t{16} << 20) / (rows * problem.D()), 1, 1024);
 }
 
-void compute_exact(const Problem& problem, const Batch& batch, ThreadPool& pool, std::vector<double>& exact) {
-  const std::int64_t J = problem.J();
-  exact.resize(static_cast<std::size_t>(batch.size() * J));
-  pool.for_each(batch.size(), [&](std::int64_t b, int) {
-    const std::vector<double> log_p = problem.exact_log_posterior(batch[b]).value();
-    for (std::int64_t j = 0; j < J; ++j) exact[b * J + j] = std::exp(log_p[j]);
-  });
-}
-
 void report_failures(const Problem& problem, std::span<const std::int64_t> failed, ProgressSink& progress) {
   for (std::size_t j = 0; j < failed.size(); ++j) {
     if (failed[j] == 0) continue;
@@ -253,7 +245,7 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
       transform_batch(problem, *disturbance, seed, first, pool, batch);
       lose_values(problem, seed, Purpose::simulate, first, batch);
     }
-    if (options.exact) compute_exact(problem, batch, pool, exact);
+    if (options.exact) exact = exact_posteriors(problem, batch, pool);
     destination->add(batch, exact);
   }
   destination->commit();

@@ -110,9 +110,10 @@ bool is_trained(const NetworkFile& file, const TrainingPlan& plan) {
          same_network(file.config, plan.network.network);
 }
 
-Report reproduce(const Study& study, const std::string& folder, std::uint64_t seed, const TrainNetwork& train,
+Report reproduce(const Study& described, const std::string& folder, std::uint64_t seed, const TrainNetwork& train,
                  ThreadPool& pool, ProgressSink& progress) {
   const auto start = std::chrono::steady_clock::now();
+  const Study study = unpacked(described, (fs::path(folder) / "study").string());
   // Mistakes in the study show before hours of training, not after.
   std::vector<std::unique_ptr<Experiment>> experiments;
   for (const StudyExperiment& one : study.experiments) experiments.push_back(make_experiment(one));

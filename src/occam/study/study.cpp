@@ -169,12 +169,15 @@ std::vector<PublishedFigure> read_figures(const std::string& text, const std::st
   return result;
 }
 
+bool is_source(const std::string& file) { return file.ends_with(".cpp") || file.ends_with(".h"); }
+
 Files read_folder(const std::string& folder) {
   namespace fs = std::filesystem;
   Files files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const bool wanted = entry.is_regular_file() && (entry.path().extension() == ".toml" || name == kExpected);
+    const bool wanted = entry.is_regular_file() &&
+                        (entry.path().extension() == ".toml" || name == kExpected || is_source(name));
     if (wanted) files[name] = read_file(entry.path().string());
   }
   if (!files.contains(kFile)) {
@@ -224,6 +227,17 @@ Study load_study(const std::string& name_or_folder, const std::string& scale) {
     throw Error(ErrorKind::no_input, "there is no folder '{}'", name_or_folder);
   throw Error(ErrorKind::usage, "unknown study '{}'{}; or give the folder of one", name_or_folder,
               did_you_mean(name_or_folder, study_names()));
+}
+
+Study unpacked(Study study, const std::string& folder) {
+  const bool simulates = std::any_of(study.files.begin(), study.files.end(),
+                                     [](const auto& file) { return is_source(file.first); });
+  if (!study.folder.empty() || !simulates) return study;
+  std::filesystem::create_directories(folder);
+  for (const auto& [file, text] : study.files)
+    write_file_atomic((std::filesystem::path(folder) / file).string(), text);
+  study.folder = std::filesystem::absolute(folder).string();
+  return study;
 }
 
 Study parse_study(const std::string& name, const Files& files, const std::string& scale,

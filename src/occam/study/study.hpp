@@ -1,7 +1,8 @@
 // Study: an experiment that was published, as data: which networks to train, what to ask them, and the
 // figures that were reported. A folder holds it:
 //   study.toml      networks and experiments, with what differs between the scales `quick` and `full`
-//   problem*.toml   the problems, where they are not taken by their built-in names
+//   *.toml          the problems, where they are not taken by their built-in names
+//   *.cpp, *.h      simulators of their own
 //   expected.json   published figures, the best possible ones, and what ours should reach
 // The studies in studies/ of the repository travel inside the program.
 #pragma once
@@ -60,7 +61,7 @@ struct Study {
   std::vector<StudyNetwork> networks;
   std::vector<StudyExperiment> experiments;
   std::vector<PublishedFigure> figures;
-  std::map<std::string, std::string> files;  // problem files by name
+  std::map<std::string, std::string> files;  // problem files and simulators by name
   std::string folder;                        // where simulators of its own lie; empty: inside the program
 
   const StudyNetwork& network(const std::string& name) const;  // Error(bad_config) if there is none
@@ -76,7 +77,11 @@ std::string study_title(const std::string& name);
 // for a folder without study.toml, Error(bad_config) for mistakes in its files.
 Study load_study(const std::string& name_or_folder, const std::string& scale);
 
-// The same from texts by file name; `folder` may be empty.
+// A study that can be run: where one from inside the program has simulators of its own, its files are written
+// into `folder`, and are found there. They are ours, so that running them is allowed.
+Study unpacked(Study study, const std::string& folder);
+
+// The same as load_study() from texts by file name; `folder` may be empty.
 Study parse_study(const std::string& name, const std::map<std::string, std::string>& files,
                   const std::string& scale, const std::string& folder = "");
 

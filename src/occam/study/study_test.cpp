@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "occam/check/diagnostic.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/test_support.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/study/experiment.hpp"
 #include "occam/study/published.hpp"
@@ -189,8 +191,8 @@ TEST(Reproduce, ATrainedNetworkIsTakenOnlyIfItIsTheOneWanted) {
 }
 
 TEST(BuiltInStudies, AreReadAtBothScales) {
-  EXPECT_EQ(study_names(), (std::vector<std::string>{"beta-binomial", "decision-making", "gaussian-mixtures",
-                                                     "jump-process", "neuron"}));
+  EXPECT_EQ(study_names(), (std::vector<std::string>{"beta-binomial", "decision-making", "exact-zoo",
+                                                     "gaussian-mixtures", "jump-process", "neuron"}));
   for (const std::string& name : study_names()) {
     for (const char* scale : {"quick", "full"}) {
       const Study study = load_study(name, scale);
@@ -222,10 +224,38 @@ TEST(BuiltInStudies, ProblemFilesAreTheBuiltInProblems) {
 
 // A study in the repository and the one inside the program are the same.
 TEST(BuiltInStudies, AFolderIsReadLikeTheProgramsOwn) {
-  const Study inside = load_study("decision-making", "quick");
-  const Study folder = load_study(OCCAM_SOURCE "/studies/decision-making/", "quick");
-  EXPECT_EQ(folder.name, "decision-making");
-  EXPECT_EQ(folder.files, inside.files);
+  for (const std::string name : {"decision-making", "exact-zoo"}) {
+    const Study inside = load_study(name, "quick");
+    const Study folder = load_study(OCCAM_SOURCE "/studies/" + name + "/", "quick");
+    EXPECT_EQ(folder.name, name);
+    EXPECT_EQ(folder.files, inside.files);
+  }
+}
+
+// Simulators of a built-in study are run from files that are written for it; the program alone only names them.
+TEST(BuiltInStudies, SimulatorsOfTheirOwnAreUnpacked) {
+  const testing::TemporaryFolder folder;
+  const Study study = load_study("exact-zoo", "quick");
+  const Study ready = unpacked(study, folder.path() + "/study");
+  EXPECT_EQ(ready.files, study.files);
+  for (const auto& [file, text] : study.files) EXPECT_EQ(read_file(ready.folder + "/" + file), text);
+  const Problem named = study.problem(study.networks.front());
+  const Problem to_run = ready.problem(ready.networks.front());
+  EXPECT_NE(named.fingerprint(), to_run.fingerprint());  // which knows the content of the simulator
+  EXPECT_EQ(unpacked(load_study("neuron", "quick"), folder.path() + "/neuron").folder, "");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/neuron"));
+}
+
+// The zoo judges the defaults: no problem may bring settings of its own.
+TEST(BuiltInStudies, TheZooHasNoSettings) {
+  const Study study = load_study("exact-zoo", "quick");
+  EXPECT_GE(study.networks.size(), 20u);
+  for (const StudyNetwork& network : study.networks) {
+    const Problem problem = study.problem(network);
+    EXPECT_TRUE(problem.train().empty() && problem.network().empty()) << network.name;
+    EXPECT_TRUE(network.train.empty() && network.network.empty()) << network.name;
+    EXPECT_EQ(problem.name(), network.name);
+  }
 }
 
 }  // namespace

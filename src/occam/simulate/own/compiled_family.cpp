@@ -2,13 +2,16 @@
 #include "occam/simulate/own/compiled_family.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/io/file.hpp"
 #include "occam/simulate/own/compiler.hpp"
 #include "occam/simulate/own/protocol.hpp"
 #include "occam/simulate/own/simulator.h"
@@ -44,7 +47,7 @@ class Places {
   std::size_t end() const { return end_; }
 
  private:
-  std::size_t end_ = (sizeof(occam_work_v1) + 63) / 64 * 64;
+  std::size_t end_ = (sizeof(occam_work_v2) + 63) / 64 * 64;
 };
 
 std::string quoted_include(const std::string& line) {
@@ -95,10 +98,6 @@ void CompiledFamily::add_source(const std::string& file) {
   }
 }
 
-void CompiledFamily::refuse(const SimulationRequest& request, std::string_view what) const {
-  throw Error(ErrorKind::bad_data, "{}: {}, at {}", label(), what, request_text(request));
-}
-
 std::int64_t CompiledFamily::group() const {
   const double s = seconds_per_set_.load(std::memory_order_relaxed);
   return static_cast<std::int64_t>(std::clamp(kWorth_s / s, 1.0, kMostSets));
@@ -111,26 +110,160 @@ std::int64_t CompiledFamily::simulate(std::span<const double> theta, std::int64_
   return request.rows;
 }
 
+// A data set as it is handed to a worker.
+struct CompiledFamily::Handed {
+  std::span<const double> theta;  // (P)
+  std::int64_t n = 0;
+  const float* rows = nullptr;  // (n, D): the data, or the design that is given; null for none
+  std::array<std::uint64_t, 2> seeds = {};
+};
+
+namespace {
+
+// As many of the data sets as go together.
+std::size_t together(std::span<const std::int64_t> n, std::size_t row_bytes) {
+  std::size_t count = 0;
+  for (std::size_t bytes = 0; count < n.size() && (count == 0 || bytes < kLargestBytes); ++count)
+    bytes += static_cast<std::size_t>(n[count]) * row_bytes;
+  return count;
+}
+
+// What a worker has left in its memory.
+class Made {
+ public:
+  explicit Made(Worker& worker) : memory_(worker.memory().bytes().data()) {
+    std::memcpy(&work_, memory_, sizeof(work_));
+  }
+  template <class T>
+  const T* array(std::int64_t occam_work_v2::*place) const {
+    return reinterpret_cast<const T*>(memory_ + work_.*place);
+  }
+  std::int64_t at() const { return work_.at; }
+  std::string_view message() const { return {work_.message, ::strnlen(work_.message, sizeof(work_.message))}; }
+
+ private:
+  const std::byte* memory_;
+  occam_work_v2 work_;
+};
+
+}  // namespace
+
 void CompiledFamily::simulate_many(std::span<SimulationRequest> requests) const {
-  const std::size_t row_bytes = model().columns.size() * sizeof(float);
-  while (!requests.empty()) {
-    std::size_t count = 0;
-    for (std::size_t bytes = 0; count < requests.size() && (count == 0 || bytes < kLargestBytes); ++count)
-      bytes += static_cast<std::size_t>(requests[count].n) * row_bytes;
-    simulate_together(requests.first(count));
-    requests = requests.subspan(count);
+  std::vector<std::int64_t> n;
+  for (const SimulationRequest& request : requests) n.push_back(request.n);
+  for (std::size_t done = 0; done < requests.size();) {
+    const std::size_t count = together(std::span(n).subspan(done), model().columns.size() * sizeof(float));
+    simulate_together(requests.subspan(done, count));
+    done += count;
   }
 }
 
 void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) const {
-  const std::size_t B = requests.size();
+  const std::size_t D = model().columns.size();
+  const bool designed = requests.front().designed;
+  std::vector<Handed> handed;
+  for (const SimulationRequest& request : requests) {
+    Handed one{request.theta, request.n, designed ? request.out.data() : nullptr, {}};
+    for (std::uint64_t& seed : one.seeds) seed = request.rng->bits64();
+    handed.push_back(one);
+  }
+  const auto where = [&](std::size_t b) { return request_text(requests[b]); };
+  const Deadline clock(model().timeout_s);
+  std::unique_ptr<Worker> worker = work(OCCAM_SIMULATE, handed, designed, where);
+  seconds_per_set_.store((clock.elapsed_s() + 1e-9) / static_cast<double>(requests.size()),
+                         std::memory_order_relaxed);
+
+  const Made made(*worker);
+  const std::int64_t* const answers = made.array<std::int64_t>(&occam_work_v2::answers);
+  const float* values = made.array<float>(&occam_work_v2::out);
+  const std::vector<std::size_t> answered = answered_columns(model().columns, designed);
+  const auto refuse = [&](std::size_t b, std::string_view what) {
+    throw Error(ErrorKind::bad_data, "{}: {}, at {}", label(), what, where(b));
+  };
+  for (std::size_t b = 0; b < requests.size(); ++b) {
+    const std::span<float> rows = requests[b].out.first(static_cast<std::size_t>(requests[b].n) * D);
+    for (std::size_t row = 0; row < rows.size(); row += D) {
+      for (const std::size_t column : answered) rows[row + column] = values[row + column];
+    }
+    values += rows.size();
+    if (answers[b] < 0) refuse(b, made.message());
+    requests[b].rows = answers[b] == 0 ? 0 : checked(requests[b], rows);
+    if (answers[b] != 0 && requests[b].rows == 0)
+      refuse(b, "simulate() returned true, but no cell of the data set holds a number");
+  }
+  pool_->give_back(std::move(worker));
+}
+
+std::optional<double> CompiledFamily::log_evidence(std::span<const Prior> priors, DataView data) const {
+  double evidence = 0;
+  if (!log_evidences(priors, {&data, 1}, {&evidence, 1})) return std::nullopt;
+  return evidence;
+}
+
+bool CompiledFamily::log_evidences(std::span<const Prior> priors, std::span<const DataView> data,
+                                   std::span<double> out) const {
+  std::vector<std::int64_t> n;
+  for (const DataView& one : data) n.push_back(one.n);
+  for (std::size_t done = 0; done < data.size();) {
+    const std::size_t count = together(std::span(n).subspan(done), model().columns.size() * sizeof(float));
+    if (!evidences_together(priors, data.subspan(done, count), out.subspan(done, count))) return false;
+    done += count;
+  }
+  return true;
+}
+
+bool CompiledFamily::evidences_together(std::span<const Prior> priors, std::span<const DataView> data,
+                                        std::span<double> out) const {
+  std::vector<double> fixed;
+  for (const Prior& prior : priors)
+    fixed.push_back(prior.is_fixed() ? prior.argument(0) : std::numeric_limits<double>::quiet_NaN());
+  std::vector<Handed> handed;
+  for (const DataView& one : data) handed.push_back({fixed, one.n, one.data, {}});
+  const auto where = [&](std::size_t b) { return fmt::format("data with n = {}", data[b].n); };
+  std::unique_ptr<Worker> worker = work(OCCAM_EVIDENCE, handed, true, where);
+
+  const Made made(*worker);
+  const std::int64_t* const answers = made.array<std::int64_t>(&occam_work_v2::answers);
+  const double* const evidences = made.array<double>(&occam_work_v2::evidences);
+  bool known = true;
+  for (std::size_t b = 0; b < data.size(); ++b) {
+    if (answers[b] < 0)
+      throw Error(ErrorKind::bad_data, "{}: log_evidence: {}, at {}", label(), made.message(), where(b));
+    known = known && answers[b] > 0;
+    out[b] = evidences[b];
+    if (known && !(out[b] < std::numeric_limits<double>::infinity())) {
+      throw Error(ErrorKind::bad_data,
+                  "{}: log_evidence() returned {}, at {}; expected a logarithm, -infinity where the model "
+                  "cannot make the data",
+                  label(), out[b], where(b));
+    }
+  }
+  pool_->give_back(std::move(worker));
+  if (!known) refuse_other_evidence();
+  return known;
+}
+
+// A function of that name with other arguments is another function, and would never be called.
+void CompiledFamily::refuse_other_evidence() const {
+  if (read_file(path_of(source_)).find("double log_evidence(") == std::string::npos) return;
+  throw Error(ErrorKind::bad_config,
+              "{}: its log_evidence() has other arguments than expected; write it as double log_evidence(const "
+              "occam::Parameters& p, const occam::Data& data)",
+              label());
+}
+
+// Has a worker do the task. What goes wrong is told with the data set that it happened at.
+std::unique_ptr<Worker> CompiledFamily::work(int task, std::span<const Handed> sets, bool designed,
+                                             const std::function<std::string(std::size_t)>& where) const {
+  const std::size_t B = sets.size();
   const std::size_t P = model().parameters.size();
   const std::size_t D = model().columns.size();
   std::size_t cells = 0;
-  for (const SimulationRequest& request : requests) cells += static_cast<std::size_t>(request.n) * D;
+  for (const Handed& one : sets) cells += static_cast<std::size_t>(one.n) * D;
 
-  occam_work_v1 work{};
+  occam_work_v2 work{};
   Places places;
+  work.task = task;
   work.sets = static_cast<std::int64_t>(B);
   work.parameters = static_cast<std::int64_t>(P);
   work.columns = static_cast<std::int64_t>(D);
@@ -142,6 +275,7 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
   work.seeds = places.next(2 * B * sizeof(std::uint64_t));
   work.n = places.next(B * sizeof(std::int64_t));
   work.answers = places.next(B * sizeof(std::int64_t));
+  work.evidences = places.next(B * sizeof(double));
   work.out = places.next(cells * sizeof(float));
 
   std::unique_ptr<Worker> worker;
@@ -158,61 +292,31 @@ void CompiledFamily::simulate_together(std::span<SimulationRequest> requests) co
   std::memcpy(at(work.model), model().name.c_str(), model().name.size() + 1);
   std::memcpy(at(work.names), names_.data(), names_.size());
   std::memcpy(at(work.column_names), column_names_.data(), column_names_.size());
-  const bool designed = requests.front().designed;
-  const std::vector<std::size_t> answered = answered_columns(model().columns, designed);
   auto* given = reinterpret_cast<char*>(at(work.design));
   std::fill_n(given, D, designed ? 1 : 0);
-  for (const std::size_t column : answered) given[column] = 0;
-  auto* design = reinterpret_cast<float*>(at(work.out));
+  for (const std::size_t column : answered_columns(model().columns, designed)) given[column] = 0;
+  auto* rows = reinterpret_cast<float*>(at(work.out));
   auto* theta = reinterpret_cast<double*>(at(work.theta));
   auto* seeds = reinterpret_cast<std::uint64_t*>(at(work.seeds));
   auto* n = reinterpret_cast<std::int64_t*>(at(work.n));
-  for (const SimulationRequest& request : requests) {
-    theta = std::copy(request.theta.begin(), request.theta.end(), theta);
-    *seeds++ = request.rng->bits64();
-    *seeds++ = request.rng->bits64();
-    *n++ = request.n;
-    if (designed) design = std::copy_n(request.out.data(), static_cast<std::size_t>(request.n) * D, design);
+  for (const Handed& one : sets) {
+    theta = std::copy(one.theta.begin(), one.theta.end(), theta);
+    seeds = std::copy(one.seeds.begin(), one.seeds.end(), seeds);
+    *n++ = one.n;
+    if (one.rows != nullptr) rows = std::copy_n(one.rows, static_cast<std::size_t>(one.n) * D, rows);
   }
-
-  ask(*worker, requests);
-
-  const auto* answers = reinterpret_cast<const std::int64_t*>(at(work.answers));
-  const auto* values = reinterpret_cast<const float*>(at(work.out));
-  for (std::size_t b = 0; b < B; ++b) {
-    const std::span<float> rows = requests[b].out.first(static_cast<std::size_t>(requests[b].n) * D);
-    for (std::size_t row = 0; row < rows.size(); row += D) {
-      for (const std::size_t column : answered) rows[row + column] = values[row + column];
-    }
-    values += rows.size();
-    if (answers[b] < 0) {
-      const auto* message = reinterpret_cast<const occam_work_v1*>(memory)->message;
-      refuse(requests[b], {message, ::strnlen(message, sizeof(work.message))});
-    }
-    requests[b].rows = answers[b] == 0 ? 0 : checked(requests[b], rows);
-    if (answers[b] != 0 && requests[b].rows == 0)
-      refuse(requests[b], "simulate() returned true, but no cell of the data set holds a number");
-  }
-  pool_->give_back(std::move(worker));
-}
-
-// Has the worker do what lies in its memory. What goes wrong is told with the parameters that it happened at.
-void CompiledFamily::ask(Worker& worker, std::span<const SimulationRequest> requests) const {
   try {
     Done done;
-    const Deadline clock(model().timeout_s);
-    worker.ask(".", done, model().timeout_s);
-    seconds_per_set_.store((clock.elapsed_s() + 1e-9) / static_cast<double>(requests.size()),
-                           std::memory_order_relaxed);
+    worker->ask(".", done, model().timeout_s);
   } catch (const Error& error) {
-    occam_work_v1 work;
-    std::memcpy(&work, worker.memory().bytes().data(), sizeof(work));
     // The memory may hold anything after a crash.
-    const bool known = work.at >= 0 && work.at < static_cast<std::int64_t>(requests.size());
-    const std::string where =
-        known ? request_text(requests[static_cast<std::size_t>(work.at)]) : std::string("unknown parameters");
-    throw Error(error.kind(), "{}: {}, at {}", label(), error.what(), where).with_detail(error.detail());
+    const std::int64_t b = Made(*worker).at();
+    const bool known = b >= 0 && b < work.sets;
+    throw Error(error.kind(), "{}: {}{}, at {}", label(), task == OCCAM_EVIDENCE ? "log_evidence: " : "",
+                error.what(), known ? where(static_cast<std::size_t>(b)) : "unknown parameters")
+        .with_detail(error.detail());
   }
+  return worker;
 }
 
 }  // namespace occam

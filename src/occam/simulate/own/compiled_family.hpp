@@ -1,12 +1,14 @@
 // A model simulated by a C++ file of the user's own (simulator.h): compiled on first use into a program that
 // runs beside this one (worker_main.cc) and shares memory with it. What the file does wrong, it does in a
-// process of its own.
+// process of its own. The file may know the exact evidence of data beside simulating them.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 
 #include "occam/simulate/own/own_family.hpp"
 
@@ -26,11 +28,22 @@ class CompiledFamily final : public OwnFamily {
   // Error(bad_data) names the parameters where the file throws, crashes, or does not return in time.
   void simulate_many(std::span<SimulationRequest> requests) const override;
 
+  // What log_evidence() of the file says, where it has one. Error(bad_data) as above, and where that is NaN
+  // or infinitely large.
+  std::optional<double> log_evidence(std::span<const Prior> priors, DataView data) const override;
+  bool log_evidences(std::span<const Prior> priors, std::span<const DataView> data,
+                     std::span<double> out) const override;
+
  private:
+  struct Handed;
+
   void add_source(const std::string& file);
   void simulate_together(std::span<SimulationRequest> requests) const;
-  void ask(Worker& worker, std::span<const SimulationRequest> requests) const;
-  [[noreturn]] void refuse(const SimulationRequest& request, std::string_view what) const;
+  bool evidences_together(std::span<const Prior> priors, std::span<const DataView> data,
+                          std::span<double> out) const;
+  void refuse_other_evidence() const;
+  std::unique_ptr<Worker> work(int task, std::span<const Handed> sets, bool designed,
+                               const std::function<std::string(std::size_t)>& where) const;
 
   std::string source_;
   std::string column_names_;

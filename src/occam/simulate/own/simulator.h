@@ -14,6 +14,15 @@
 // Everything random has to come from rng, which is seeded anew for each data set. Several copies of the
 // program that your file becomes run side by side, so nothing may be remembered from one call to the next.
 // Exceptions become error messages. A main() of your own belongs between #ifndef OCCAM_WORKER and #endif.
+//
+// Where you know the exact answer, a second function says it: the log marginal likelihood of a data set under
+// the priors of the problem file, in nats.
+//
+//   double log_evidence(const occam::Parameters& p, const occam::Data& data) {
+//     double sum = 0;
+//     for (long i = 0; i < data.n(); ++i) sum += data(i, 0);
+//     return ...;  // p.is("flat") tells the model, p["sigma"] a parameter that the problem file holds fixed
+//   }
 #ifndef OCCAM_SIMULATOR_H
 #define OCCAM_SIMULATOR_H
 
@@ -33,22 +42,26 @@ extern "C" {
 struct occam_request_v1 {
   const char* model;         // name of the model, as in the problem file
   const char* const* names;  // (parameters)
-  const double* theta;       // (parameters)
+  const double* theta;       // (parameters); NaN: free, where an evidence is asked for
   std::int64_t parameters;
   std::uint64_t seed[2];
   std::int64_t n;        // rows
   std::int64_t columns;  // of each row
   const char* const* column_names;  // (columns)
   const char* design;    // (columns) 1 where the column holds the design that is given
-  float* out;            // (n, columns), row after row
+  float* out;            // (n, columns), row after row; the data themselves where an evidence is asked for
   char* message;         // of message_size bytes: why it failed
   std::int64_t message_size;
 };
 
+// What a worker is asked to do.
+enum occam_task { OCCAM_SIMULATE = 0, OCCAM_EVIDENCE = 1 };
+
 // At the front of the memory that occam shares with the worker: data sets of one model. Names of arrays are
 // places, in bytes from the front.
-struct occam_work_v1 {
+struct occam_work_v2 {
   std::int64_t bytes;       // of the whole memory
+  std::int64_t task;        // occam_task
   std::int64_t sets;        // B
   std::int64_t parameters;  // P
   std::int64_t columns;     // D
@@ -60,7 +73,8 @@ struct occam_work_v1 {
   std::int64_t seeds;       // uint64 (B, 2)
   std::int64_t n;           // int64 (B)
   std::int64_t out;         // float (sum of n, D)
-  std::int64_t answers;     // int64 (B): 1 data, 0 no usable data, -1 failed: then no more are simulated
+  std::int64_t evidences;   // double (B): answers of OCCAM_EVIDENCE
+  std::int64_t answers;     // int64 (B): 1 done, 0 no usable data or no log_evidence(), -1 failed: then no more
   std::int64_t at;          // the data set in hand
   char message[512];        // why it failed
 };
@@ -77,7 +91,10 @@ class Parameters {
 
   double operator[](const char* name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
-      if (std::strcmp(request_.names[i], name) == 0) return request_.theta[i];
+      if (std::strcmp(request_.names[i], name) != 0) continue;
+      if (!std::isnan(request_.theta[i])) return request_.theta[i];
+      throw std::out_of_range("parameter '" + std::string(name) + "' of model '" + request_.model +
+                              "' is free: it has a prior, not a value");
     }
     throw std::out_of_range("the problem file gives model '" + std::string(request_.model) +
                             "' no parameter '" + name + "'");
@@ -139,6 +156,20 @@ class Rows {
   const occam_request_v1& request_;
   float* data_;
   long n_, columns_;
+};
+
+// A data set to look at.
+class Data {
+ public:
+  explicit Data(const occam_request_v1& request) : rows_(request) {}
+
+  long n() const { return rows_.n(); }
+  long columns() const { return rows_.columns(); }
+  float operator()(long row, long column) const { return rows_(row, column); }
+  float operator()(long row, std::string_view column) const { return rows_(row, column); }
+
+ private:
+  mutable Rows rows_;
 };
 
 // Random numbers: xoshiro256++ (Blackman & Vigna 2019), seeded by splitmix64.
@@ -268,25 +299,49 @@ class Random {
 
 // Yours.
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out);
+// Yours too, if you like: weak, so that a file without it links.
+__attribute__((weak)) double log_evidence(const occam::Parameters& p, const occam::Data& data);
 
-// What the worker calls: 1 data, 0 no usable data, -1 an exception.
-extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(
-    const occam_request_v1* request) {
-  const auto fail = [request](const char* why) {
-    std::strncpy(request->message, why, static_cast<std::size_t>(request->message_size - 1));
-    request->message[request->message_size - 1] = '\0';
+namespace occam {
+
+// -1 and a message where `call` throws.
+template <class Call>
+int guarded(const occam_request_v1& request, const Call& call) {
+  const auto fail = [&request](const char* why) {
+    std::strncpy(request.message, why, static_cast<std::size_t>(request.message_size - 1));
+    request.message[request.message_size - 1] = '\0';
     return -1;
   };
   try {
-    const occam::Parameters parameters(*request);
-    occam::Random random(request->seed[0], request->seed[1]);
-    occam::Rows rows(*request);
-    return simulate(parameters, random, rows) ? 1 : 0;
+    return call();
   } catch (const std::exception& error) {
     return fail(error.what());
   } catch (...) {
     return fail("an exception that is no std::exception");
   }
+}
+
+}  // namespace occam
+
+// What the worker calls: 1 data, 0 no usable data, -1 an exception.
+extern "C" __attribute__((visibility("default"), used)) inline int occam_simulate_v1(
+    const occam_request_v1* request) {
+  return occam::guarded(*request, [request] {
+    const occam::Parameters parameters(*request);
+    occam::Random random(request->seed[0], request->seed[1]);
+    occam::Rows rows(*request);
+    return simulate(parameters, random, rows) ? 1 : 0;
+  });
+}
+
+// 1 the evidence, 0 the file has no log_evidence(), -1 an exception. No data are certain: log evidence 0.
+extern "C" __attribute__((visibility("default"), used)) inline int occam_evidence_v1(
+    const occam_request_v1* request, double* evidence) {
+  if (log_evidence == nullptr) return 0;
+  return occam::guarded(*request, [request, evidence] {
+    *evidence = request->n == 0 ? 0.0 : log_evidence(occam::Parameters(*request), occam::Data(*request));
+    return 1;
+  });
 }
 
 #endif  // OCCAM_HOST

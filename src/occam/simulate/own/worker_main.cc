@@ -1,6 +1,6 @@
-// The program that a user's C++ file becomes: simulates what occam asks for until its standard input ends. A
-// byte on standard input says that data sets are wanted, one on standard output that they are there; what is
-// wanted and what was made lies in memory that both share (descriptor 3, struct occam_work_v1). This way a
+// The program that a user's C++ file becomes: does what occam asks for until its standard input ends. A byte
+// on standard input says that data sets or evidences are wanted, one on standard output that they are there;
+// what is wanted and what was made lies in memory that both share (descriptor 3, struct occam_work_v2). This way a
 // wild pointer or an endless loop in the user's function ends this process and nothing else.
 #define OCCAM_HOST  // of simulator.h: only the plain C structures
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include "occam/simulator.h"
 
 extern "C" int occam_simulate_v1(const occam_request_v1* request);
+extern "C" int occam_evidence_v1(const occam_request_v1* request, double* evidence);
 
 namespace {
 
@@ -20,10 +21,10 @@ constexpr int kMemory = 3;
 // The shared memory, mapped anew where it has grown.
 class Memory {
  public:
-  occam_work_v1* work() {
-    map(sizeof(occam_work_v1));
-    map(static_cast<std::size_t>(static_cast<occam_work_v1*>(data_)->bytes));
-    return static_cast<occam_work_v1*>(data_);
+  occam_work_v2* work() {
+    map(sizeof(occam_work_v2));
+    map(static_cast<std::size_t>(static_cast<occam_work_v2*>(data_)->bytes));
+    return static_cast<occam_work_v2*>(data_);
   }
   template <class T>
   T* array(std::int64_t place) const {
@@ -43,8 +44,19 @@ class Memory {
   std::size_t size_ = 0;
 };
 
-void simulate_all(Memory& memory) {
-  occam_work_v1& work = *memory.work();
+// A cell that is not written stays what it is here, and is found.
+int simulate_one(const occam_request_v1& request) {
+  float* const end = request.out + request.n * request.columns;
+  for (float* row = request.out; row != end; row += request.columns) {
+    for (std::int64_t c = 0; c < request.columns; ++c) {
+      if (request.design[c] == 0) row[c] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  return occam_simulate_v1(&request);
+}
+
+void answer_all(Memory& memory) {
+  occam_work_v2& work = *memory.work();
   const auto texts = [&memory](std::int64_t place, std::int64_t count) {
     std::vector<const char*> list;
     const char* text = memory.array<const char>(place);
@@ -69,17 +81,12 @@ void simulate_all(Memory& memory) {
     request.seed[0] = memory.array<const std::uint64_t>(work.seeds)[2 * b];
     request.seed[1] = memory.array<const std::uint64_t>(work.seeds)[2 * b + 1];
     request.n = memory.array<const std::int64_t>(work.n)[b];
-    // A cell that is not written stays what it is here, and is found.
-    float* const end = request.out + request.n * work.columns;
-    for (float* row = request.out; row != end; row += work.columns) {
-      for (std::int64_t c = 0; c < work.columns; ++c) {
-        if (request.design[c] == 0) row[c] = std::numeric_limits<float>::quiet_NaN();
-      }
-    }
-    const int answer = occam_simulate_v1(&request);
+    const int answer = work.task == OCCAM_EVIDENCE
+                           ? occam_evidence_v1(&request, memory.array<double>(work.evidences) + b)
+                           : simulate_one(request);
     memory.array<std::int64_t>(work.answers)[b] = answer;
     if (answer < 0) return;
-    request.out = end;
+    request.out += request.n * work.columns;
   }
 }
 
@@ -96,7 +103,7 @@ int main() {
   }
   Memory memory;
   for (char byte = 0; ::read(requests, &byte, 1) == 1;) {
-    simulate_all(memory);
+    answer_all(memory);
     if (::write(answers, &byte, 1) != 1) return 71;
   }
   return 0;

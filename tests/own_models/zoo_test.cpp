@@ -1,0 +1,76 @@
+// The problems of studies/exact-zoo: what they call exact has to fit what they simulate. True models are draws from the
+// exact posterior, so its log-loss minus its entropy and its mean minus the shares of the models vanish but for chance.
+// Each problem would fail by chance with probability 1e-4 if its seed were drawn; seeds are fixed.
+#include <algorithm>
+#include <cmath>
+
+#include "occam/check/evidence_fit.hpp"
+#include "occam/parallel/thread_pool.hpp"
+#include "occam/simulate/exact_posteriors.hpp"
+#include "occam/simulate/problem_file.hpp"
+#include "occam/simulate/simulator.hpp"
+#include "occam/study/study.hpp"
+#include "own_support.hpp"
+
+namespace occam::testing {
+namespace {
+
+constexpr double kLevel = 1e-4;
+
+// More data sets on demand: OCCAM_ZOO_DATASETS=20000.
+std::int64_t data_sets() {
+  const char* wanted = std::getenv("OCCAM_ZOO_DATASETS");
+  return wanted == nullptr ? 2000 : std::atoll(wanted);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const StudyNetwork& network : load_study("exact-zoo", "quick").networks) all.push_back(network.name);
+  return all;
+}
+
+class ExactZoo : public OwnModels, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
+  const Problem problem = load_problem(OCCAM_SOURCE "/studies/exact-zoo/" + GetParam() + ".toml");
+  ASSERT_TRUE(problem.has_exact_posterior());
+  ThreadPool pool(2);
+  Simulator simulator(problem, 3, Purpose::test);
+  const auto J = static_cast<std::size_t>(problem.J());
+  EvidenceFit fit(J);
+  double right = 0, loss = 0;
+  Batch batch;
+  const std::int64_t K = data_sets();
+  for (std::int64_t first = 0; first < K; first += 500) {
+    simulator.simulate_range(first, std::min<std::int64_t>(500, K - first), pool, batch);
+    const std::vector<double> q = exact_posteriors(problem, batch, pool);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+      const std::span<const double> one(q.data() + b * J, J);
+      const auto truth = static_cast<std::size_t>(batch.models()[b]);
+      fit.add(one, truth);
+      right += static_cast<std::size_t>(std::max_element(one.begin(), one.end()) - one.begin()) == truth;
+      loss -= std::log(one[truth]);
+    }
+  }
+  const double accuracy = right / static_cast<double>(K), chance = 1 / static_cast<double>(J);
+  loss /= static_cast<double>(K);
+  std::printf("%-16s J %2zu accuracy %.4f loss %.4f z %5.2f largest z of a share %5.2f\n", GetParam().c_str(), J, accuracy,
+              loss, fit.loss_z(), fit.share_z(fit.worst_model()));
+  EXPECT_LT(fit.excess(kLevel), 1) << "log-loss: z = " << fit.loss_z() << ", share of "
+                                   << problem.model_names()[fit.worst_model()]
+                                   << ": z = " << fit.share_z(fit.worst_model());
+  // Something is to be learned, and not everything is plain.
+  EXPECT_GT(accuracy, chance + 0.02);
+  EXPECT_LT(accuracy, 0.999);
+  EXPECT_GT(loss, 0.01);
+  EXPECT_LT(loss, -std::log(chance) - 0.003);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExactZoo, ::testing::ValuesIn(names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace occam::testing
