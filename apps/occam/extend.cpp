@@ -83,7 +83,8 @@ void extend(ExtendVerb& o, const Call& call) {
   options.link = link_names()[static_cast<std::size_t>(old->link)];
   set_fields(fields(options), problem.train(), problem.name() + " [train]");
   options.ensemble = static_cast<std::int64_t>(old->members.size());
-  options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
+  if (options.iterations > 0)
+    options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
   call.apply(fields(options));
 
   ThreadPool pool(call.threads());

@@ -69,6 +69,7 @@ class BatchGradient {
               const VisitAnswer& visit);
 
   const std::vector<T>& gradient() const { return gradient_; }
+  std::vector<T>& gradient() { return gradient_; }  // for an optimiser that takes it in parts
   double squared_norm() const { return squared_norm_; }
 
  private:

@@ -113,11 +113,12 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data) {
 nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
   auto list = nlohmann::json::array();
   for (const ColumnInput& input : inputs) {
-    list.push_back({{"transformation", transformation_names()[static_cast<std::size_t>(input.transformation)]},
-                    {"centre", input.centre},
-                    {"width", input.width},
-                    {"local", input.local},
-                    {"levels", input.levels}});
+    list.push_back(
+        {{"transformation", transformation_names()[static_cast<std::size_t>(input.transformation)]},
+         {"centre", input.centre},
+         {"width", input.width},
+         {"local", input.local},
+         {"levels", input.levels}});
   }
   return list;
 }

@@ -74,8 +74,10 @@ void check(const NetworkConfig& config) {
   }
 }
 
-// Statistics further out than this many standard deviations count as so many.
+// Values further out than this many standard deviations count as so many.
 constexpr double kFarthest = 10;
+// Statistics begin with little weight: most are beside the point, and those that are not are soon found.
+constexpr double kStatisticsWeight = 0.1;
 // A data set whose values differ by less counts as constant.
 constexpr double kLeastSpread = 1e-7;
 
@@ -83,7 +85,8 @@ constexpr double kLeastSpread = 1e-7;
 std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
   std::vector<BaseChannel> base;
   for (std::int64_t c = 0; c < config.channels; ++c) {
-    const ColumnInput input = config.inputs.empty() ? ColumnInput{} : config.inputs[static_cast<std::size_t>(c)];
+    const ColumnInput input =
+        config.inputs.empty() ? ColumnInput{} : config.inputs[static_cast<std::size_t>(c)];
     base.insert(base.end(), std::max<std::size_t>(input.levels.size(), 1), {c, input.local});
   }
   return base;
@@ -135,8 +138,8 @@ void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<d
 
 // One column of one data set, relative to its own mean and spread; out has `stride` numbers to a row.
 template <class T>
-void relative_to_set(Matrix<const double> z, std::int64_t column, std::int64_t first, std::int64_t last, T* out,
-                     std::int64_t stride) {
+void relative_to_set(Matrix<const double> z, std::int64_t column, std::int64_t first, std::int64_t last,
+                     T* out, std::int64_t stride) {
   double sum = 0, squares = 0, count = 0;
   for (std::int64_t r = first; r < last; ++r) {
     if (std::isnan(z.row(r)[column])) continue;
@@ -217,7 +220,7 @@ Fields fields(NetworkOptions& o) {
           field("log_n", o.log_n, "whether the network is told N"),
           field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
               .one_of({"robust", "plain"}),
-          field("statistics", o.statistics, "whether the network is told plain statistics of a data set")};
+          field("statistics", o.statistics, "ordered data: whether the network is told plain statistics")};
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
@@ -225,8 +228,8 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   if (options.inputs == "robust") inputs = learn_inputs(data);
   standardisation = learn_standardisation(data, inputs);
   statistics = {};
-  if (!options.statistics) return;
-  const Statistics plain(base_channels(*this), ordered);
+  if (!ordered || !options.statistics) return;
+  const Statistics plain(base_channels(*this));
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));
   Workspace workspace;
@@ -238,7 +241,6 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
     plain.of(base_values(*this, z, rows, plain.base_channels(), workspace), rows,
              values.data() + static_cast<std::size_t>(set) * S, workspace);
   }
-  statistics.ordered = ordered;
   for (std::size_t i = 0; i < S; ++i) {
     double sum = 0, squares = 0;
     for (std::size_t at = i; at < values.size(); at += S) sum += values[at];
@@ -267,8 +269,7 @@ json NetworkConfig::json() const {
   if (!missing.empty()) result["missing"] = missing;
   if (!inputs.empty()) result["inputs"] = inputs_json(inputs);
   if (!statistics.mean.empty()) {
-    result["statistics"] = {
-        {"ordered", statistics.ordered}, {"mean", statistics.mean}, {"scale", statistics.scale}};
+    result["statistics"] = {{"mean", statistics.mean}, {"scale", statistics.scale}};
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -283,8 +284,11 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
   try {
     NetworkConfig config;
     set_fields(fields(config.options), json.at("options"), "network");
-    config.body =
-        architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(json.at("body"));
+    nlohmann::json body = json.at("body");
+    // Files from before there were such do not name them.
+    if (config.options.architecture == "set" && body.is_object() && !body.contains("moments"))
+      body["moments"] = 0;
+    config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
     config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
     config.channels = json.at("channels").get<std::int64_t>();
     config.models = json.at("models").get<std::int64_t>();
@@ -293,8 +297,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");
-      config.statistics = {t.at("ordered").get<bool>(), t.at("mean").get<std::vector<double>>(),
-                           t.at("scale").get<std::vector<double>>()};
+      config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>()};
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),
@@ -335,7 +338,7 @@ Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
   input_width_ = config_.channels + static_cast<std::int64_t>(config_.missing.size());
   for (const ColumnInput& column : config_.inputs) input_width_ += column.channels() - 1;
   if (!config_.statistics.mean.empty()) {
-    statistics_ = Statistics(base_channels(config_), config_.statistics.ordered);
+    statistics_ = Statistics(base_channels(config_));
     require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
             "the number of its statistics is not that of its columns");
   }
@@ -343,14 +346,9 @@ Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
                    static_cast<T>(1 / config_.standardisation.typical_n)};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
-  HeadPlan<T> head_plan{layout_,
-                        packed_layout_,
-                        body_->features() + statistics_.size(),
-                        o.post_width,
-                        o.post_layers,
-                        o.summary,
-                        config_.models,
-                        config_.parameters};
+  HeadPlan<T> head_plan{layout_,        packed_layout_,    body_->features() + statistics_.size(),
+                        o.post_width,   o.post_layers,     o.summary,
+                        config_.models, config_.parameters};
   config_.head = config_.head_kind().resolve(config_.head);
   head_ = make_head<T>(config_.head_kind(), config_.head, head_plan);
 }
@@ -451,9 +449,8 @@ Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> da
                    workspace);
     for (std::int64_t i = 0; i < S; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      out[i] = static_cast<T>(
-          std::clamp((values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k], -kFarthest,
-                     kFarthest));
+      const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];
+      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthest, kFarthest));
     }
   }
   return joined;

@@ -34,7 +34,6 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
 
 // Mean and spread of the statistics that the head reads; none: it reads none.
 struct StatisticsScale {
-  bool ordered = false;
   std::vector<double> mean, scale;
 };
 

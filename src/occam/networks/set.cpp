@@ -1,10 +1,12 @@
 // Set network for exchangeable observations ("deep invariant network"): equivariant modules, then an
 // invariant module. Output does not depend on the order of the observations.
-//   invariant(x):    e_i = embed layers(x_i); v = pool over i, joined with log N; after layers(v)
+//   invariant(x):    e_i = embed layers(x_i); v = pool over i, joined with log N and with the mean over i of
+//                    u_i u_i', u_i a linear map of e_i; after layers(v)
 //   equivariant(x):  s = invariant(x); x_i <- dense layers(x_i, s)
 // In the first dense layer of an equivariant module the product with s is taken once per set, not per
 // observation. Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an
-// input, and the choice of pooling (the authors' code uses attention).
+// input, the choice of pooling (the authors' code uses attention), and the mean products: evidence is often
+// made of sums of products over observations, which layers alone come near only slowly.
 #include <algorithm>
 #include <optional>
 
@@ -15,12 +17,13 @@ namespace occam {
 namespace {
 
 struct SetOptions {
-  std::int64_t modules = 2;
+  std::int64_t modules = 1;
   std::int64_t inv_width = 64;
   std::int64_t inv_layers = 2;
   std::int64_t equiv_width = 64;
   std::int64_t equiv_layers = 2;
   std::string pooling = "mean+sum";
+  std::int64_t moments = 16;
 };
 
 Fields fields(SetOptions& o) {
@@ -32,7 +35,10 @@ Fields fields(SetOptions& o) {
           .at_least(1)
           .at_most(8192),
       field("equiv_layers", o.equiv_layers, "layers of each equivariant module").at_least(1).at_most(16),
-      field("pooling", o.pooling, "how observations are combined").one_of(pooling_names())};
+      field("pooling", o.pooling, "how observations are combined").one_of(pooling_names()),
+      field("moments", o.moments, "features of an observation whose mean products are pooled, too (0: none)")
+          .at_least(0)
+          .at_most(256)};
 }
 
 Pooling pooling_named(const std::string& name) {
@@ -48,6 +54,7 @@ class Invariant {
     Matrix<T>* score;
     Matrix<T> weights;  // of attention
     std::int32_t* largest;
+    Matrix<T> factors;  // of the moments
     Matrix<T> pooled;
     Matrix<T>* after;
   };
@@ -64,13 +71,18 @@ class Invariant {
       score_out_.emplace(plan.layout, plan.packed, name + ".score_out", o.inv_width, o.inv_width,
                          Activation::identity);
     }
-    after_ = stack(".after", pooled_columns(pooling_, o.inv_width) + (log_n_ ? 1 : 0));
+    if (o.moments > 0) {
+      factors_.emplace(plan.layout, plan.packed, name + ".moments", o.inv_width, o.moments,
+                       Activation::identity);
+    }
+    after_ = stack(".after", pooled_columns(pooling_, o.inv_width) + (log_n_ ? 1 : 0) + moments());
   }
 
   void list(std::vector<const Dense<T>*>& all) const {
     embed_.list(all);
     score_.list(all);
     if (score_out_) all.push_back(&*score_out_);
+    if (factors_) all.push_back(&*factors_);
     after_.list(all);
   }
 
@@ -87,9 +99,15 @@ class Invariant {
     }
     if (pooling_ == Pooling::max) tape.largest = workspace.take<std::int32_t>(x.sets * h);
     const std::int64_t columns = pooled_columns(pooling_, h);
-    tape.pooled = workspace.matrix<T>(x.sets, columns + (log_n_ ? 1 : 0));
+    tape.pooled = workspace.matrix<T>(x.sets, columns + (log_n_ ? 1 : 0) + moments());
     pool<T>(pooling_, sum_scale_, {e, x.offsets, x.sets}, tape.weights, tape.pooled, tape.largest);
     for (std::int64_t set = 0; log_n_ && set < x.sets; ++set) tape.pooled.row(set)[columns] = f_n[set];
+    if (factors_) {
+      tape.factors = workspace.matrix<T>(x.x.rows, factors_->out());
+      factors_->forward(packed, e, tape.factors);
+      mean_products<T>({tape.factors, x.offsets, x.sets},
+                       tape.pooled.columns_from(tape.pooled.columns - moments(), moments()), workspace);
+    }
     tape.after = after_.forward(packed, tape.pooled, workspace);
   }
 
@@ -103,6 +121,14 @@ class Invariant {
     const Matrix<T> d_e = workspace.matrix<T>(x.x.rows, embed_.out());
     pool_back<T>(pooling_, sum_scale_, {e, x.offsets, x.sets}, tape.weights, tape.pooled, tape.largest,
                  d_pooled, d_e);
+    if (factors_) {
+      const Matrix<T> d_factors = workspace.matrix<T>(x.x.rows, factors_->out());
+      mean_products_back<T>({tape.factors, x.offsets, x.sets},
+                            d_pooled.columns_from(d_pooled.columns - moments(), moments()), d_factors,
+                            workspace);
+      factors_->backward(e, tape.factors, d_factors, gradient);
+      factors_->backward_input(packed, d_factors, d_e, true);
+    }
     embed_.backward(packed, x.x, tape.embed, d_e, d_x, add, gradient, workspace);
     if (!score_out_) return;
     const Matrix<T> d_score = d_e;  // its gradient has been passed on; the memory is used again
@@ -113,12 +139,13 @@ class Invariant {
 
  private:
   static Matrix<T> last(const Stack<T>& stack, const Matrix<T>* outputs) { return outputs[stack.size() - 1]; }
+  std::int64_t moments() const { return factors_ ? product_columns(factors_->out()) : 0; }
 
   Pooling pooling_;
   bool log_n_;
   T sum_scale_;
   Stack<T> embed_, score_, after_;
-  std::optional<Dense<T>> score_out_;
+  std::optional<Dense<T>> score_out_, factors_;
 };
 
 template <class T>

@@ -8,15 +8,10 @@ namespace occam {
 namespace {
 
 // Pairs of more channels than this would be too many numbers to learn from.
-constexpr std::int64_t kMostPaired = 16;
-constexpr std::int64_t kMostPartial = 12;
-constexpr std::int64_t kMostLagged = 10;
-constexpr std::int64_t kMostSquared = 6;
-constexpr std::array<double, 7> kQuantiles = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
+constexpr std::int64_t kMostPaired = 10;
 constexpr std::int64_t kOrders = 3;  // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kLeastSpread = 1e-7;
-constexpr double kRidge = 1e-6;
 
 double fisher(double r) {
   return std::atanh(std::clamp(r, -0.9999999, 0.9999999));
@@ -66,27 +61,6 @@ double correlation(const double* a, const double* b, std::int64_t n) {
   return product > 0 ? sab / std::sqrt(product) : 0;
 }
 
-// A symmetric positive matrix (k, k) replaced by its inverse; false where it has none.
-bool invert(double* a, std::int64_t k) {
-  for (std::int64_t p = 0; p < k; ++p) {  // Gauss and Jordan, in place
-    const double pivot = a[p * k + p];
-    if (!(pivot > 1e-12)) return false;
-    for (std::int64_t i = 0; i < k; ++i) {
-      if (i == p) continue;
-      const double factor = a[i * k + p] / pivot;
-      for (std::int64_t j = 0; j < k; ++j) {
-        if (j != p) a[i * k + j] -= factor * a[p * k + j];
-      }
-      a[i * k + p] = -factor;
-    }
-    for (std::int64_t j = 0; j < k; ++j) {
-      if (j != p) a[p * k + j] /= pivot;
-    }
-    a[p * k + p] = 1 / pivot;
-  }
-  return true;
-}
-
 // The channels of one data set, each as one array.
 struct Channels {
   double* values;  // (E, n) relative to the data set: mean 0, spread 1; NaN where missing
@@ -119,82 +93,6 @@ Channels channels_of(Matrix<const double> base, Workspace& workspace) {
   }
   return c;
 }
-
-void shape(const double* x, std::int64_t n, Workspace& workspace, Writer& write) {
-  const Workspace::Scope scope(workspace);
-  double* sorted = workspace.take<double>(n);
-  std::int64_t count = 0;
-  double cubes = 0, fourths = 0, absolute = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (std::isnan(x[i])) continue;
-    sorted[count++] = x[i];
-    cubes += x[i] * x[i] * x[i];
-    fourths += x[i] * x[i] * x[i] * x[i];
-    absolute += std::abs(x[i]);
-  }
-  if (count == 0) return write.skip(static_cast<std::int64_t>(kQuantiles.size()) + 5);
-  std::sort(sorted, sorted + count);
-  for (const double q : kQuantiles) {
-    const double at = q * static_cast<double>(count - 1);
-    const auto low = static_cast<std::int64_t>(at);
-    const std::int64_t high = std::min(low + 1, count - 1);
-    write(sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]));
-  }
-  const auto c = static_cast<double>(count);
-  const double root = std::sqrt(c);
-  write(std::asinh(cubes / c));
-  write(std::asinh(root * cubes / c));
-  write(std::log(fourths / c + 0.1));
-  write(std::asinh(root * (std::log(fourths / c + 0.1) - 1.13)));
-  write(root * (absolute / c - 0.8));
-}
-
-// Correlations, what every channel keeps when all others are known, and correlations given all others.
-void dependence(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace,
-                Writer& write) {
-  if (c.E < 2 || c.E > 4 * kMostPaired) return;
-  const Workspace::Scope scope(workspace);
-  double* r = workspace.take<double>(c.E * c.E);
-  const auto n = static_cast<double>(c.n);
-  for (std::int64_t a = 0; a < c.E; ++a) {
-    r[a * c.E + a] = 1 + kRidge;
-    for (std::int64_t b = 0; b < a; ++b) {
-      const double value = correlation(c.of(a), c.of(b), c.n);
-      r[a * c.E + b] = r[b * c.E + a] = value;
-      if (c.E > kMostPaired) continue;
-      write(fisher(value));
-      write(grown(value, n));
-    }
-  }
-  if (c.E < 3) return;
-  const bool usable = invert(r, c.E);
-  for (std::int64_t a = 0; a < c.E; ++a) {
-    const double left = usable ? std::clamp(1 / r[a * c.E + a], 1e-9, 1.0) : 1;  // 1 - R^2
-    write(std::log(left));
-    write(std::asinh(std::sqrt(-n * std::log(left))));
-    for (std::int64_t b = 0; b < a && c.E <= kMostPartial; ++b) {
-      const double scale = std::sqrt(r[a * c.E + a] * r[b * c.E + b]);
-      write(usable && scale > 0 ? grown(-r[a * c.E + b] / scale, n) : 0);
-    }
-  }
-  (void)base;
-}
-
-// Does a channel's spread depend on another channel?
-void spreads(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace, Writer& write) {
-  if (c.E < 2 || c.E > kMostSquared) return;
-  const Workspace::Scope scope(workspace);
-  double* squares = workspace.take<double>(c.n);
-  for (std::int64_t a = 0; a < c.E; ++a) {
-    if (!base[static_cast<std::size_t>(a)].many_values) continue;
-    for (std::int64_t i = 0; i < c.n; ++i) squares[i] = c.of(a)[i] * c.of(a)[i];
-    for (std::int64_t b = 0; b < c.E; ++b) {
-      if (b != a) write(grown(correlation(squares, c.of(b), c.n), static_cast<double>(c.n)));
-    }
-  }
-}
-
-// --- In order of time
 
 // Least squares of x_t on an intercept and its last p values, for p = 1 .. kOrders: what is left of the
 // variance, and the coefficients of the largest. Of the values as they are, since a transformation would bend
@@ -336,13 +234,14 @@ void time_course(const Channels& c, std::int64_t e, bool many_values, Workspace&
   write(std::log(fourths * std::max(count, 1.0) / std::max(squares * squares, 1e-12) + 0.1));
 }
 
-// What follows on what: correlations of every channel with every channel one and two steps later.
+// What goes with what, and what follows on what: correlations of every channel with every other at the same
+// step, one and two steps later.
 void succession(const Channels& c, Writer& write) {
-  if (c.E < 2 || c.E > kMostLagged) return;
-  for (std::int64_t lag = 1; lag <= 2; ++lag) {
+  if (c.E < 2 || c.E > kMostPaired) return;
+  for (std::int64_t lag = 0; lag <= 2; ++lag) {
     for (std::int64_t a = 0; a < c.E; ++a) {
       for (std::int64_t b = 0; b < c.E; ++b) {
-        if (a == b) continue;
+        if (a == b || (lag == 0 && b > a)) continue;
         const double r = c.n > lag + 1 ? correlation(c.of(a), c.of(b) + lag, c.n - lag) : 0;
         write(grown(r, static_cast<double>(c.n)));
       }
@@ -350,18 +249,12 @@ void succession(const Channels& c, Writer& write) {
   }
 }
 
-void all(const Channels& c, const std::vector<BaseChannel>& base, bool ordered, Matrix<const float> raw,
+void all(const Channels& c, const std::vector<BaseChannel>& base, Matrix<const float> raw,
          Workspace& workspace, Writer& write) {
   for (std::int64_t e = 0; e < c.E; ++e) {
+    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
     write(c.mean[e]);
     write(std::log(c.spread[e] + kLeastSpread));
-    if (base[static_cast<std::size_t>(e)].many_values) shape(c.of(e), c.n, workspace, write);
-  }
-  dependence(c, base, workspace, write);
-  spreads(c, base, workspace, write);
-  if (!ordered) return;
-  for (std::int64_t e = 0; e < c.E; ++e) {
-    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
     time_course(c, e, channel.many_values, workspace, write);
     if (channel.many_values) autoregressions(raw, channel.column, workspace, write);
   }
@@ -370,8 +263,7 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, bool ordered, 
 
 }  // namespace
 
-Statistics::Statistics(std::vector<BaseChannel> base, bool ordered)
-    : base_(std::move(base)), ordered_(ordered) {
+Statistics::Statistics(std::vector<BaseChannel> base) : base_(std::move(base)) {
   // How many there are follows from a data set of nothing.
   Workspace workspace;
   std::int64_t columns = 0;
@@ -379,7 +271,7 @@ Statistics::Statistics(std::vector<BaseChannel> base, bool ordered)
   const Matrix<double> zeros = workspace.zeros<double>(1, base_channels());
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, ordered_, raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, raw, workspace, count);
   size_ = count.count();
 }
 
@@ -387,7 +279,7 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, ordered_, raw, workspace, write);
+  all(channels_of(base, workspace), base_, raw, workspace, write);
 }
 
 }  // namespace occam

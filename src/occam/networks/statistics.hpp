@@ -1,7 +1,7 @@
-// What a statistician would compute first of a data set, for the head to read beside what the body has
-// learned: means, spreads, shapes, correlations and partial correlations, and for ordered data
-// autoregressions, trends and changes. They carry no weights and no gradient. Products over observations or
-// over columns, which layers learn slowly, are there from the first step.
+// What a statistician would compute first of a series, for the head to read beside what the body has learned:
+// autocorrelations, autoregressions, trends, changes, what follows on what. They carry no weights and no
+// gradient. Sums of products over time, which a recurrent layer learns slowly, are there from the first step.
+// (Exchangeable data go without: what a set network pools was as good by itself.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 #pragma once
@@ -23,7 +23,7 @@ struct BaseChannel {
 class Statistics {
  public:
   Statistics() = default;
-  Statistics(std::vector<BaseChannel> base, bool ordered);
+  explicit Statistics(std::vector<BaseChannel> base);
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -34,7 +34,6 @@ class Statistics {
 
  private:
   std::vector<BaseChannel> base_;
-  bool ordered_ = false;
   std::int64_t size_ = 0;
 };
 

@@ -113,4 +113,61 @@ template void pool_back(Pooling, float, Ragged<const float>, Matrix<float>, Matr
 template void pool_back(Pooling, double, Ragged<const double>, Matrix<double>, Matrix<const double>,
                         const std::int32_t*, Matrix<const double>, Matrix<double>);
 
+template <class T>
+void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t k = x.x.columns;
+  const Matrix<T> products = workspace.zeros<T>(k, k);
+  for (std::int64_t set = 0; set < x.sets; ++set) {
+    const Matrix<const T> rows = x.x.rows_from(x.offsets[set], x.size(set));
+    kernels<T>().multiply_transposed({.a = rows.data,
+                                      .a_stride = rows.stride,
+                                      .b = rows.data,
+                                      .b_stride = rows.stride,
+                                      .c = products.data,
+                                      .c_stride = products.stride,
+                                      .rows = k,
+                                      .inner = rows.rows,
+                                      .columns = k});
+    const T factor = T{1} / static_cast<T>(rows.rows);
+    T* to = out.row(set);
+    for (std::int64_t a = 0; a < k; ++a) {
+      for (std::int64_t b = 0; b <= a; ++b) *to++ = factor * products.row(a)[b];
+    }
+  }
+}
+
+template <class T>
+void mean_products_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t k = x.x.columns;
+  const Matrix<T> both = workspace.zeros<T>(k, k);  // the gradient of a full matrix, counted twice
+  T* const panels = workspace.take<T>(packed_elements<T>(k, k));
+  for (std::int64_t set = 0; set < x.sets; ++set) {
+    const Matrix<const T> rows = x.x.rows_from(x.offsets[set], x.size(set));
+    const T factor = T{1} / static_cast<T>(rows.rows);
+    const T* from = d_out.row(set);
+    for (std::int64_t a = 0; a < k; ++a) {
+      for (std::int64_t b = 0; b < a; ++b, ++from) both.row(a)[b] = both.row(b)[a] = factor * *from;
+      both.row(a)[a] = 2 * factor * *from++;
+    }
+    kernels<T>().pack(both.data, both.stride, 1, k, k, panels);
+    const Matrix<T> d_rows = d_x.rows_from(x.offsets[set], x.size(set));
+    kernels<T>().multiply({.a = rows.data,
+                           .a_stride = rows.stride,
+                           .b = panels,
+                           .b_stride = 0,
+                           .c = d_rows.data,
+                           .c_stride = d_rows.stride,
+                           .rows = rows.rows,
+                           .inner = k,
+                           .columns = k});
+  }
+}
+
+template void mean_products(Ragged<const float>, Matrix<float>, Workspace&);
+template void mean_products(Ragged<const double>, Matrix<double>, Workspace&);
+template void mean_products_back(Ragged<const float>, Matrix<const float>, Matrix<float>, Workspace&);
+template void mean_products_back(Ragged<const double>, Matrix<const double>, Matrix<double>, Workspace&);
+
 }  // namespace occam

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "occam/data/matrix.hpp"
+#include "occam/nn/workspace.hpp"
 
 namespace occam {
 
@@ -33,5 +34,15 @@ void pool(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> scores, Mat
 template <class T>
 void pool_back(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> weights, Matrix<const T> out,
                const std::int32_t* largest, Matrix<const T> d_out, Matrix<T> d_e);
+
+// Mean over the rows of each set of the products of all pairs of columns, each with itself included.
+constexpr std::int64_t product_columns(std::int64_t columns) {
+  return columns * (columns + 1) / 2;
+}
+template <class T>
+void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace);
+// d_x is set.
+template <class T>
+void mean_products_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x, Workspace& workspace);
 
 }  // namespace occam

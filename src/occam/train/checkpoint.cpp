@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "occam-checkpoint";
-constexpr const char* kFormatVersion = "2";  // 1 had no checksum
+constexpr const char* kFormatVersion = "3";  // 1 had no checksum, 2 no cycles and no momentum
 
 json number(double x) {
   return std::isfinite(x) ? json(x) : json(nullptr);
@@ -37,6 +37,8 @@ json to_json(const TrainingProgress& p) {
           {"loss_count", p.loss_count},
           {"seconds", p.seconds},
           {"history", p.history},
+          {"cycles", p.cycles},
+          {"expected_gain", p.expected_gain},
           {"failed", p.failed}};
 }
 
@@ -53,6 +55,8 @@ TrainingProgress from_json(const json& j) {
   p.loss_count = j.at("loss_count").get<std::int64_t>();
   p.seconds = j.at("seconds").get<double>();
   p.history = j.at("history");
+  p.cycles = j.at("cycles");
+  p.expected_gain = j.at("expected_gain").get<double>();
   p.failed = j.at("failed").get<std::vector<std::int64_t>>();
   return p;
 }
@@ -83,6 +87,13 @@ bool is_history(const json& history) {
          });
 }
 
+bool is_cycles(const json& cycles) {
+  return cycles.is_array() && std::all_of(cycles.begin(), cycles.end(), [](const json& entry) {
+           return entry.is_array() && entry.size() == 4 &&
+                  std::all_of(entry.begin(), entry.end(), [](const json& x) { return x.is_number(); });
+         });
+}
+
 // Numbers that a run can have come to; the rest of the trainer relies on them.
 bool is_possible(const TrainingProgress& p, std::size_t models) {
   const auto natural = [](std::int64_t x) { return x >= 0; };
@@ -90,7 +101,7 @@ bool is_possible(const TrainingProgress& p, std::size_t models) {
          natural(p.stale) && natural(p.best_step) && p.best_step <= std::max(p.step, p.total) &&
          natural(p.loss_count) && std::isfinite(p.loss_sum) && std::isfinite(p.seconds) && p.seconds >= 0 &&
          p.failed.size() == models && std::all_of(p.failed.begin(), p.failed.end(), natural) &&
-         is_history(p.history);
+         is_history(p.history) && is_cycles(p.cycles) && std::isfinite(p.expected_gain);
 }
 
 // The first member that differs, or nothing.
@@ -117,6 +128,7 @@ void write_checkpoint(const std::string& path, const json& identity, const Train
   add_tensors(contents, layout, adam.first_moment(), "m/");
   add_tensors(contents, layout, adam.second_moment(), "v/");
   if (!progress.best.empty()) add_tensors(contents, layout, progress.best, "best/");
+  if (!progress.momentum.empty()) add_tensors(contents, layout, progress.momentum, "momentum/");
   seal(contents);
   write_safetensors(path, contents);
 }
@@ -141,6 +153,8 @@ TrainingProgress read_checkpoint(const std::string& path, const json& identity, 
     progress.weights = take("weights/");
     progress.average = take("average/");
     if (std::isfinite(progress.best_loss)) progress.best = take("best/");
+    if (identity.value("/set of training options/optimiser"_json_pointer, "") == "muon")
+      progress.momentum = take("momentum/");
     std::vector<float> first = take("m/");
     std::vector<float> second = take("v/");
     if (std::any_of(second.begin(), second.end(), [](float v) { return v < 0; }))

@@ -26,8 +26,11 @@ struct TrainingProgress {
   std::int64_t loss_count = 0;
   double seconds = 0;  // spent so far
   nlohmann::json history = nlohmann::json::array();
+  nlohmann::json cycles = nlohmann::json::array();  // [steps, loss, gain over the cycle before, its error]
   std::vector<std::int64_t> failed;           // (J) draws that gave no usable data, over the batches used
+  double expected_gain = -1;                  // of twice the training, in nats; below 0: not known yet
   std::vector<float> weights, average, best;  // best: empty before the first validation
+  std::vector<float> momentum;                // of Muon; empty without it
 };
 
 // `identity` says which run this is: only a run with the same one may go on from it. Its members are named in

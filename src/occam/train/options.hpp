@@ -11,13 +11,17 @@
 namespace occam {
 
 struct TrainOptions {
-  std::int64_t iterations = 10000;
+  std::int64_t iterations = 0;  // 0: until it is done
   double minutes = 0;
-  std::int64_t batch = 64;
+  double gain = 0.0005;
+  std::int64_t most_iterations = 64000;
+  std::int64_t first_cycle = 1000;
+  std::int64_t batch = 128;
   std::string link = "exp";
   double lambda = 0;
   double lambda_ramp = 0;
-  double learning_rate = 1e-3;
+  std::string optimiser = "muon";
+  double learning_rate = 7e-3;
   std::string schedule = "cosine";
   std::int64_t warmup = 200;
   double decay = 0.95;
@@ -28,12 +32,14 @@ struct TrainOptions {
   double parameter_fade = 0.7;
   std::int64_t replay = 1;
   std::int64_t validate_every = 500;
-  std::int64_t validation_datasets = 2000;
+  std::int64_t validation_datasets = 0;
   std::int64_t patience = 0;
   std::int64_t restarts = 3;
   std::int64_t restart_after = 0;
   std::int64_t ensemble = 1;
 
+  // Whether the run itself finds out when it is done.
+  bool automatic() const { return iterations == 0 && minutes <= 0; }
   Schedule rate_schedule() const;
   // The step after which a run at chance is given up.
   std::int64_t chance_step(std::int64_t total) const;

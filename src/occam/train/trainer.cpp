@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/version.hpp"
+#include "occam/nn/muon.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/train/checkpoint.hpp"
 #include "occam/train/column_ranges.hpp"
@@ -33,6 +34,20 @@ constexpr double kChanceMargin = 0.01;
 constexpr double kLargestTarget = 5;
 // Samples of a head that draws any, in a validation: enough to judge a run by.
 constexpr std::int64_t kValidationSamples = 100;
+// Data sets that judge a run of given length; those that find out its end, which needs smaller errors; and
+// the values they may hold at most, since they stay in memory.
+constexpr std::int64_t kValidationSets = 2000;
+constexpr std::int64_t kEndSets = 16000;
+constexpr double kMostValidationValues = 2e7;
+
+// How many data sets judge a run; `sample` says how large they are.
+std::int64_t validation_sets(const TrainOptions& options, const Batch& sample) {
+  if (options.validation_datasets > 0) return options.validation_datasets;
+  if (!options.automatic()) return kValidationSets;
+  const double values = static_cast<double>(sample.view().x.rows * sample.columns()) /
+                        static_cast<double>(std::max<std::int64_t>(sample.size(), 1));
+  return std::clamp(static_cast<std::int64_t>(kMostValidationValues / values), kValidationSets, kEndSets);
+}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -62,6 +77,7 @@ struct Trainer::State {
   std::unique_ptr<Network<float>> network;
   std::unique_ptr<BatchGradient<float>> gradient;
   std::unique_ptr<Adam<float>> adam;
+  std::unique_ptr<Muon<float>> muon;  // none: Adam updates all weights
   std::unique_ptr<BatchSource> source;
   Batch validation, sample;
   std::vector<double> parameter_mean, parameter_scale;
@@ -184,7 +200,7 @@ void Trainer::open_sources() {
     s_->source =
         std::make_unique<SimulatedSource>(problem_, member_seed(run_), Purpose::train, options_.batch);
     s_->sample = simulate(Purpose::standardise, kStandardiseSets);
-    s_->validation = simulate(Purpose::validate, options_.validation_datasets);
+    s_->validation = simulate(Purpose::validate, validation_sets(options_, s_->sample));
     return;
   }
   // A tenth of the table, spread over it, is set aside to judge the run.
@@ -272,9 +288,20 @@ void Trainer::begin_attempt(std::int64_t attempt) {
                                           static_cast<std::uint64_t>(attempt));
   if (run_.start) grow_weights(*run_.start, start_member(), problem_, *s_->network, s_->at.weights);
   s_->at.average = s_->at.weights;
+  if (options_.automatic()) {  // what was found out of another attempt does not count
+    s_->at.total = 0;
+    s_->at.cycles = json::array();
+    s_->at.best.clear();
+    s_->at.best_loss = INFINITY;
+    s_->at.expected_gain = -1;
+  }
   AdamOptions adam;
   adam.clip_norm = options_.clip;
   s_->adam = std::make_unique<Adam<float>>(s_->network->weight_count(), adam);
+  if (options_.optimiser == "muon") {
+    s_->muon = std::make_unique<Muon<float>>(s_->network->layout());
+    s_->at.momentum.assign(s_->at.weights.size(), 0.0f);
+  }
   s_->attempt_start = Clock::now();
   s_->resumed_at = 0;
 }
@@ -298,8 +325,15 @@ Batch& Trainer::batch_for(std::int64_t step) {
   return s_->ring[slot];
 }
 
+// Of the present cycle, where a run finds out its end.
+double Trainer::share_done(std::int64_t step) const {
+  if (!options_.automatic()) return progress(step, options_.warmup, s_->at.total);
+  const Cycle cycle = cycle_of(step, options_.first_cycle);
+  return static_cast<double>(step - cycle.first) / static_cast<double>(cycle.last - cycle.first);
+}
+
 void Trainer::step(std::int64_t step) {
-  const double done = progress(step, options_.warmup, s_->at.total);
+  const double done = share_done(step);
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
   const Batch& batch = batch_for(step);
@@ -340,17 +374,34 @@ void Trainer::step(std::int64_t step) {
   Adam<float>& adam = *s_->adam;
   adam.begin(options_.rate_schedule().at(step, s_->at.total), s_->gradient->squared_norm());
   const auto size = s_->network->weight_count();
+  float* const gradient = s_->gradient->gradient().data();
+  float* const weights = s_->at.weights.data();
+  if (s_->muon) {
+    const double rate = options_.rate_schedule().at(step, s_->at.total);
+    pool_.for_each(s_->muon->matrices(), [&](std::int64_t matrix, int) {
+      s_->muon->update(matrix, rate, gradient, s_->at.momentum.data(), weights);
+    });
+  }
   pool_.for_each(adam.chunks(), [&](std::int64_t chunk, int) {
-    adam.update_chunk(chunk, s_->gradient->gradient().data(), s_->at.weights.data());
-    average_chunk(chunk, size, options_.average, step, s_->at.weights.data(), s_->at.average.data());
+    adam.update_chunk(chunk, gradient, weights);
+    average_chunk(chunk, size, options_.average, step, weights, s_->at.average.data());
   });
 }
 
 double Trainer::validate() {
+  const std::vector<double> losses =
+      validation_losses(s_->at.average, std::min(kValidationSets, s_->validation.size()));
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+std::vector<double> Trainer::validation_losses(const std::vector<float>& weights, std::int64_t sets) {
   const Batch& data = s_->validation;
-  std::vector<double> losses(static_cast<std::size_t>(data.size()));
+  std::vector<double> losses(static_cast<std::size_t>(sets));
   const Link link = link_of(options_);
-  s_->gradient->answer(s_->at.average.data(), data.view(), kValidationSamples,
+  Ragged<const float> view = data.view();
+  view.sets = sets;
+  view.x.rows = view.offsets[sets];
+  s_->gradient->answer(weights.data(), view, kValidationSamples,
                        [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
                          std::vector<double> f(static_cast<std::size_t>(tape.models.columns)), d(f.size()),
                              scratch(3 * f.size());
@@ -365,7 +416,48 @@ double Trainer::validate() {
                            loss = evidential_loss(link, 0, f, truth, d, scratch).log_loss;
                          }
                        });
-  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+  return losses;
+}
+
+// At the end of a cycle, on the same data sets as after the one before: what did doubling the training gain,
+// and what would doubling it again? Gains shrink from cycle to cycle by a factor that is half a guess, half
+// what was seen. True if it is worth going on.
+bool Trainer::judge_cycle() {
+  TrainingProgress& at = s_->at;
+  const std::int64_t sets = s_->validation.size();
+  const std::vector<double> now = validation_losses(at.average, sets);
+  const std::vector<double> before = at.best.empty() ? now : validation_losses(at.best, sets);
+  const auto count = static_cast<double>(now.size());
+  double loss = 0, gain = 0, squares = 0;
+  for (std::size_t b = 0; b < now.size(); ++b) {
+    loss += now[b] / count;
+    gain += (before[b] - now[b]) / count;
+  }
+  for (std::size_t b = 0; b < now.size(); ++b) squares += std::pow(before[b] - now[b] - gain, 2);
+  const double error = std::sqrt(squares) / count;
+  const bool first = at.best.empty();
+  double shrinking = 0.5;
+  if (at.cycles.size() > 1) {
+    const double last = at.cycles.back()[2].get<double>();
+    if (last > 0) shrinking = std::sqrt(0.5 * std::clamp(gain / last, 0.25, 1.0));
+  }
+  const double expected = std::max(0.0, gain) * shrinking;
+  at.cycles.push_back({at.step, loss, first ? 0 : gain, error});
+  at.last_validation = loss;
+  if (first || gain > 0) {
+    at.best = at.average;
+    at.best_loss = loss;
+    at.best_step = at.step;
+  }
+  if (first) return true;
+  at.expected_gain = expected;
+  const bool chance = loss > chance_loss(problem_) - kChanceMargin;
+  const bool more = chance || expected > options_.gain;
+  progress_.say(fmt::format(
+      "step {}: validation loss {:.4f}, doubling the training gained {:.4f} (+- {:.4f}); doubling "
+      "it again is expected to gain {:.4f}{}",
+      at.step, loss, gain, error, expected, more ? "" : fmt::format(", less than {}: done", options_.gain)));
+  return more;
 }
 
 double chance_loss(const Problem& problem) {
@@ -390,6 +482,10 @@ bool Trainer::should_restart(double validation_loss) {
 // A run limited by time learns at the end of its warm-up how many steps that is.
 void Trainer::settle_total() {
   if (s_->at.total > 0) return;
+  if (options_.automatic()) {
+    s_->at.total = std::min(cycle_of(s_->at.step, options_.first_cycle).last, options_.most_iterations);
+    return;
+  }
   if (options_.minutes <= 0) {
     s_->at.total = options_.iterations;
     return;
@@ -401,6 +497,17 @@ void Trainer::settle_total() {
   progress_.say(
       fmt::format("{:.2f} ms per step: {} steps in {} minutes (the same result again: --iterations {})",
                   1e3 * per_step, s_->at.total, options_.minutes, s_->at.total));
+}
+
+// Only figures that exist, so that one that is not a number would be seen.
+std::string Trainer::progress_note() const {
+  const TrainingProgress& at = s_->at;
+  std::string note;
+  if (at.loss_count > 0)
+    note += fmt::format("loss {:.4f}  ", at.loss_sum / static_cast<double>(at.loss_count));
+  if (!at.history.empty()) note += fmt::format("validation {:.4f}  ", at.last_validation);
+  if (at.expected_gain >= 0) note += fmt::format("twice as long: {:.4f} less  ", at.expected_gain);
+  return note + fmt::format("{:.0f} data sets/s", static_cast<double>(options_.batch) * s_->steps_per_s());
 }
 
 NetworkFile Trainer::train() {
@@ -435,6 +542,7 @@ NetworkFile Trainer::train() {
       s_->at.last_validation = loss;
       if (chance_check && s_->at.step < s_->at.total && should_restart(loss)) {
         begin_attempt(s_->at.attempt + 1);
+        settle_total();
         continue;
       }
       const double rate = static_cast<double>(options_.batch) * s_->steps_per_s();
@@ -446,7 +554,10 @@ NetworkFile Trainer::train() {
       s_->at.history.push_back({s_->at.step, loss});
       s_->at.loss_sum = 0;
       s_->at.loss_count = 0;
-      if (loss < s_->at.best_loss) {
+      if (options_.automatic()) {
+        if (s_->at.step == s_->at.total && judge_cycle() && 2 * s_->at.total <= options_.most_iterations)
+          s_->at.total *= 2;
+      } else if (loss < s_->at.best_loss) {
         s_->at.best_loss = loss;
         s_->at.best_step = s_->at.step;
         s_->at.best = s_->at.average;
@@ -457,12 +568,7 @@ NetworkFile Trainer::train() {
         break;
       }
     }
-    const double present =
-        s_->at.loss_count > 0 ? s_->at.loss_sum / static_cast<double>(s_->at.loss_count) : NAN;
-    progress_.update(
-        s_->at.step, s_->at.total,
-        fmt::format("loss {:.4f}  validation {:.4f}  {:.0f} data sets/s", present, s_->at.last_validation,
-                    static_cast<double>(options_.batch) * s_->steps_per_s()));
+    progress_.update(s_->at.step, s_->at.total, progress_note());
     if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes) {
       try_checkpoint();
     }
@@ -534,10 +640,12 @@ NetworkFile Trainer::finished() const {
                  {"best_step", s_->at.best_step},
                  {"validation_loss", s_->at.best_loss},
                  {"validation_history", s_->at.history},
+                 {"cycles", s_->at.cycles},
                  {"data_sets", s_->at.step * options_.batch / options_.replay},
                  {"failed_draws", s_->at.failed},
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
+  if (s_->at.expected_gain >= 0) file.record["expected_gain"] = s_->at.expected_gain;
   if (run_.table) file.record["table"] = run_.table->fingerprint();
   if (run_.start) file.record["start"] = weight_checksum(run_.start->members[start_member()]);
   if (run_.record_timing) {

@@ -78,7 +78,11 @@ class Trainer {
   void begin_attempt(std::int64_t attempt);
   Batch& batch_for(std::int64_t step);
   void step(std::int64_t step);
+  double share_done(std::int64_t step) const;
   double validate();
+  std::vector<double> validation_losses(const std::vector<float>& weights, std::int64_t sets);
+  bool judge_cycle();
+  std::string progress_note() const;
   bool should_restart(double validation_loss);
   void settle_total();
   void report_failures();

@@ -1,0 +1,86 @@
+#include "occam/networks/inputs.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/core/error.hpp"
+#include "occam/core/rng.hpp"
+
+namespace occam {
+namespace {
+
+ColumnInput learned(const std::vector<float>& values) {
+  const std::vector<std::int64_t> offsets = {0, static_cast<std::int64_t>(values.size())};
+  return learn_inputs({{values.data(), offsets[1], 1, 1}, offsets.data(), 1})[0];
+}
+
+template <class Draw>
+std::vector<float> drawn(Draw draw) {
+  Rng rng(1, Purpose::test, 0);
+  std::vector<float> values(20000);
+  for (float& x : values) x = static_cast<float>(draw(rng));
+  return values;
+}
+
+TEST(Inputs, WhatHasNoLongTailsStaysAsItIs) {
+  for (const std::vector<float>& values :
+       {drawn([](Rng& rng) { return rng.normal(); }), drawn([](Rng& rng) { return 5 + rng.uniform(); }),
+        drawn([](Rng& rng) { return 1e9 + 1e3 * rng.normal(); })}) {
+    const ColumnInput input = learned(values);
+    EXPECT_EQ(input.transformation, Transformation::none);
+    EXPECT_TRUE(input.local);
+  }
+}
+
+TEST(Inputs, LongTailsAreTamed) {
+  const ColumnInput positive = learned(drawn([](Rng& rng) { return std::exp(3 * rng.normal()); }));
+  EXPECT_EQ(positive.transformation, Transformation::log);
+  EXPECT_TRUE(std::isfinite(positive(-1)));  // what was never simulated
+
+  const ColumnInput cauchy =
+      learned(drawn([](Rng& rng) { return 7 + std::tan(3.14159 * (rng.uniform() - 0.5)); }));
+  EXPECT_EQ(cauchy.transformation, Transformation::asinh);
+  EXPECT_NEAR(cauchy.centre, 7, 0.1);
+  EXPECT_NEAR(cauchy.width, 1, 0.1);
+  EXPECT_LT(std::abs(cauchy(1e30)), 100);
+
+  const ColumnInput counts = learned(drawn([](Rng& rng) { return std::floor(std::exp(2 * rng.normal())); }));
+  EXPECT_EQ(counts.transformation, Transformation::asinh);
+  EXPECT_EQ(counts.centre, 0);
+  EXPECT_EQ(counts.width, 1);
+}
+
+TEST(Inputs, FewValuesBecomeIndicators) {
+  EXPECT_EQ(learned(drawn([](Rng& rng) { return std::floor(4 * rng.uniform()); })).levels,
+            (std::vector<float>{0, 1, 2, 3}));
+  const ColumnInput two = learned(drawn([](Rng& rng) { return rng.uniform() < 0.3; }));
+  EXPECT_TRUE(two.levels.empty());  // one number says it all
+  EXPECT_FALSE(two.local);
+  EXPECT_EQ(two.channels(), 1);
+}
+
+TEST(Inputs, MissingValuesAndConstantsAreNoObstacle) {
+  std::vector<float> values = drawn([](Rng& rng) { return rng.normal(); });
+  for (std::size_t i = 0; i < values.size(); i += 2) values[i] = NAN;
+  EXPECT_EQ(learned(values).transformation, Transformation::none);
+  EXPECT_EQ(learned(std::vector<float>(10, NAN)), ColumnInput{});
+  EXPECT_EQ(learned(std::vector<float>(10, 3.0f)), ColumnInput{});
+}
+
+TEST(Inputs, RoundTripAsJson) {
+  const std::vector<ColumnInput> inputs = {
+      {}, {Transformation::asinh, 3, 0.5, true, {}}, {{}, 0, 1, false, {1, 2, 5}}};
+  EXPECT_EQ(inputs_from_json(inputs_json(inputs)), inputs);
+  for (const char* bad :
+       {R"([{"transformation":"sqrt","centre":0,"width":1,"local":true,"levels":[]}])",
+        R"([{"transformation":"asinh","centre":0,"width":0,"local":true,"levels":[]}])",
+        R"([{"transformation":"log","centre":0,"width":1,"local":true,"levels":[]}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[1,2,3,4,5,6,7,8,9]}])"}) {
+    EXPECT_THROW(inputs_from_json(nlohmann::json::parse(bad)), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace occam

@@ -1,0 +1,133 @@
+#include "occam/nn/muon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "occam/nn/kernels.hpp"
+#include "occam/nn/workspace.hpp"
+
+namespace occam {
+namespace {
+
+constexpr double kMomentum = 0.95;
+constexpr double kRootMeanSquare = 0.2;
+// Of fewer columns or rows there is little to make orthogonal.
+constexpr std::int64_t kSmallest = 4;
+// A gradient that has faded away is not blown up again.
+constexpr double kLeastSquares = 1e-24;
+
+// Output layers are Adam's: their columns are models and parameters, which are not to be mixed, and the
+// gradient of the parameters fades away.
+bool is_output(const Tensor& tensor) {
+  return tensor.name == "head.weight" || tensor.name == "parameters.weight";
+}
+
+// Newton and Schulz: a polynomial of odd degree that drives all singular values towards 1 (coefficients of
+// Jordan et al.). x (n, m), n >= m, of norm at most 1.
+constexpr int kIterations = 5;
+constexpr double kLinear = 3.4445;
+constexpr double kCubic = -4.7750;
+constexpr double kQuintic = 2.0315;
+
+template <class T>
+void orthogonalise(Matrix<T> x, Workspace& workspace) {
+  const Kernels<T>& k = kernels<T>();
+  const std::int64_t m = x.columns;
+  const Matrix<T> gram = workspace.zeros<T>(m, m);
+  const Matrix<T> mixed = workspace.zeros<T>(m, m);
+  const Matrix<T> next = workspace.zeros<T>(x.rows, m);
+  T* const panels = workspace.take<T>(packed_elements<T>(m, m));
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    k.multiply_transposed({.a = x.data,
+                           .a_stride = x.stride,
+                           .b = x.data,
+                           .b_stride = x.stride,
+                           .c = gram.data,
+                           .c_stride = gram.stride,
+                           .rows = m,
+                           .inner = x.rows,
+                           .columns = m});
+    // mixed = linear + cubic gram + quintic gram^2
+    k.multiply_transposed({.a = gram.data,
+                           .a_stride = gram.stride,
+                           .b = gram.data,
+                           .b_stride = gram.stride,
+                           .c = mixed.data,
+                           .c_stride = mixed.stride,
+                           .rows = m,
+                           .inner = m,
+                           .columns = m});
+    for (std::int64_t r = 0; r < m; ++r) {
+      for (std::int64_t c = 0; c < m; ++c) {
+        mixed.row(r)[c] =
+            static_cast<T>(kCubic) * gram.row(r)[c] + static_cast<T>(kQuintic) * mixed.row(r)[c];
+      }
+      mixed.row(r)[r] += static_cast<T>(kLinear);
+    }
+    k.pack(mixed.data, mixed.stride, 1, m, m, panels);
+    k.multiply({.a = x.data,
+                .a_stride = x.stride,
+                .b = panels,
+                .b_stride = 0,
+                .c = next.data,
+                .c_stride = next.stride,
+                .rows = x.rows,
+                .inner = m,
+                .columns = m});
+    for (std::int64_t r = 0; r < x.rows; ++r) std::copy_n(next.row(r), m, x.row(r));
+  }
+}
+
+}  // namespace
+
+template <class T>
+Muon<T>::Muon(const ParameterLayout& layout) {
+  for (const Tensor& tensor : layout.tensors()) {
+    if (tensor.shape.size() < 2 || is_output(tensor)) continue;
+    const std::int64_t columns = tensor.shape.back();
+    const std::int64_t rows = tensor.size / std::max<std::int64_t>(columns, 1);
+    if (std::min(rows, columns) < kSmallest) continue;
+    matrices_.push_back({tensor.offset, rows, columns});
+  }
+}
+
+template <class T>
+void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights) const {
+  const Place& place = matrices_[static_cast<std::size_t>(matrix)];
+  gradient += place.first;
+  momentum += place.first;
+  weights += place.first;
+  thread_local Workspace workspace;
+  workspace.reset();
+  const bool wide = place.rows < place.columns;  // then its transpose is worked on
+  const Matrix<T> x =
+      wide ? workspace.zeros<T>(place.columns, place.rows) : workspace.zeros<T>(place.rows, place.columns);
+  const auto cell = [&](std::int64_t r, std::int64_t c) -> T& { return wide ? x.row(c)[r] : x.row(r)[c]; };
+  const T keep = static_cast<T>(kMomentum);
+  double squares = 0;
+  for (std::int64_t r = 0; r < place.rows; ++r) {
+    for (std::int64_t c = 0; c < place.columns; ++c) {
+      const std::int64_t i = r * place.columns + c;
+      momentum[i] = keep * momentum[i] + (1 - keep) * gradient[i];
+      const T ahead = keep * momentum[i] + (1 - keep) * gradient[i];  // Nesterov
+      gradient[i] = 0;
+      squares += static_cast<double>(ahead) * static_cast<double>(ahead);
+      cell(r, c) = ahead;
+    }
+  }
+  if (squares < kLeastSquares) return;
+  const T factor = static_cast<T>(1 / std::sqrt(squares));
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    for (std::int64_t c = 0; c < x.columns; ++c) x.row(r)[c] *= factor;
+  }
+  orthogonalise(x, workspace);
+  const T rate = static_cast<T>(learning_rate * kRootMeanSquare * std::sqrt(static_cast<double>(x.rows)));
+  for (std::int64_t r = 0; r < place.rows; ++r) {
+    for (std::int64_t c = 0; c < place.columns; ++c) weights[r * place.columns + c] -= rate * cell(r, c);
+  }
+}
+
+template class Muon<float>;
+template class Muon<double>;
+
+}  // namespace occam
