@@ -92,6 +92,14 @@ class Work {
   std::int64_t before_ = 0;
 };
 
+// What the training itself found wrong.
+Finding training_finding(const std::string& doubt) {
+  Finding finding{"training", "Training", {}, {}, {}, {}};
+  finding.judgements.push_back({Severity::serious, fmt::format("The network is of no use: {}.", doubt),
+                                "Train it longer, or look at what the models make (`occam simulate`)."});
+  return finding;
+}
+
 Verdict summarise(Report& report, const CheckOptions& options) {
   Verdict result = verdict(report.findings, options.false_alarm);
   report.summary = "Verdict: " + result.text;
@@ -152,6 +160,9 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
     }
   }
   report.findings.insert(report.findings.begin(), sizes.take());
+  if (!file.doubt().empty()) {
+    report.findings.insert(report.findings.begin(), training_finding(file.doubt()));
+  }
   if (request.robustness) {
     report.findings.push_back(
         measure_robustness(predictor, problem, *request.robustness, pool, work.part(disturbed)));

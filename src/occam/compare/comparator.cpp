@@ -42,6 +42,7 @@ Comparator::Comparator(NetworkFile file, ThreadPool& pool)
       runner_(std::make_unique<BatchGradient<float>>(*network_, pool)) {}
 
 std::string Comparator::flag(Matrix<const float> rows) const {
+  if (std::string doubt = file_.doubt(); !doubt.empty()) return doubt;
   if (rows.rows > file_.largest_n) return fmt::format("n above trained range ({})", file_.largest_n);
   if (rows.rows < file_.smallest_n) return fmt::format("n below trained range ({})", file_.smallest_n);
   return file_.design.foreign(rows);

@@ -119,8 +119,6 @@ ProblemSpec correlation() {
   const auto family = make_family("bivariate-normal");
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(5, 100);
-  spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"iterations", 15000}, {"batch", 128}, {"learning_rate", 2e-3}});
   spec.models = {Model("independent", family, {{"rho", Prior::fixed(0)}}), Model("correlated", family)};
   return spec;
 }

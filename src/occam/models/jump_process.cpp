@@ -491,6 +491,8 @@ ProblemSpec jump_process(bool event_past_limit) {
   ProblemSpec spec;
   spec.size = SizeDistribution::fixed(41);  // the start and at most one event for each of the 40 z
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
+                                                                       {"inputs", "plain"},
+                                                                       {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", nlohmann::json::array()},
                                                                        {"kernels", nlohmann::json::array()},
@@ -498,7 +500,7 @@ ProblemSpec jump_process(bool event_past_limit) {
                                                                        {"post_width", 64},
                                                                        {"post_layers", 2}});
   spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"batch", 64}, {"iterations", 10000}, {"learning_rate", 2e-3}});
+      nlohmann::json{{"optimiser", "adam"}, {"batch", 64}, {"iterations", 10000}, {"learning_rate", 2e-3}});
   // As published: one species at 20 times, mean absolute difference, minimum epsilon .7, 15 populations.
   spec.abc = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"summary", "time-grid points=20 columns=y end=0.1"},

@@ -150,6 +150,8 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
   spec.one_n_per_batch = true;
   // The convolutions need 85 rows, 16.8 ms at the default step: less than the quiet time alone.
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
+                                                                       {"inputs", "plain"},
+                                                                       {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", {64, 64, 128, 128, 128}},
                                                                        {"kernels", {5, 5, 3, 3, 2}},
@@ -158,7 +160,7 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
                                                                        {"post_width", 128},
                                                                        {"post_layers", 2}});
   spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"batch", 32}, {"iterations", 20000}, {"learning_rate", 5e-4}});
+      nlohmann::json{{"optimiser", "adam"}, {"batch", 32}, {"iterations", 20000}, {"learning_rate", 5e-4}});
   spec.abc = std::make_shared<const nlohmann::json>(nlohmann::json{
       {"summary", "sketch"}, {"populations", 8}, {"population_size", 1000}, {"min_acceptance", 0.01}});
   const Prior g_M = Prior::uniform(0.005, 0.3);

@@ -128,8 +128,6 @@ ProblemSpec regression() {
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(5, 60);
   spec.design = make_design({{"x", "uniform(-2, 2)"}}, family->columns());
-  spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"iterations", 20000}, {"batch", 128}, {"learning_rate", 2e-3}});
   const Prior effect = Prior::normal(0, 1);
   spec.models = {Model("constant", family), Model("line", family, {{"slope", effect}}),
                  Model("parabola", family, {{"slope", effect}, {"curve", effect}})};

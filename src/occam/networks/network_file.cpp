@@ -160,7 +160,7 @@ void check_record(json& record) {
   }
   for (const char* key : {"steps", "total", "attempts", "best_step", "data_sets", "seed", "threads"})
     require(key, !record.contains(key) || record[key].is_number_integer(), "a whole number");
-  for (const char* key : {"source", "program", "table", "start"})
+  for (const char* key : {"source", "program", "table", "start", "doubt"})
     require(key, !record.contains(key) || record[key].is_string(), "text");
   require("options", !record.contains("options") || record["options"].is_object(), "a table");
   if (!record.contains("extended")) return;

@@ -65,6 +65,9 @@ struct NetworkFile {
   nlohmann::json scope;
   std::vector<std::pair<std::string, NdArray>> scope_tensors;
   GoldenOutputs golden;
+
+  // Why its answers mean nothing, as its training found out; empty where it found no such thing.
+  std::string doubt() const { return record.value("doubt", std::string()); }
 };
 
 // Computes the golden outputs for these inputs.

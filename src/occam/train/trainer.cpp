@@ -30,6 +30,8 @@ constexpr std::int64_t kSetsPerSize = 20;
 constexpr std::int64_t kReplayRing = 16;
 // A validation loss this much (in nats) below chance counts as having learned something.
 constexpr double kChanceMargin = 0.01;
+// One that is not even this much below is of a network whose answers mean nothing.
+constexpr double kNothingLearned = 0.001;
 // Parameter targets beyond so many standard deviations (heavy-tailed priors) are cut off.
 constexpr double kLargestTarget = 5;
 // Samples of a head that draws any, in a validation: enough to judge a run by.
@@ -576,6 +578,12 @@ NetworkFile Trainer::train() {
   if (s_->at.best.empty()) s_->at.best = s_->at.average;
   if (run_.keep_checkpoint) try_checkpoint();
   report_failures();
+  if (const std::string doubt = this->doubt(); !doubt.empty()) {
+    progress_.warn(fmt::format("the network is of no use: {}. Its file says so, and so will its answers. Do the "
+                               "models differ at all? `occam simulate` shows what they make; longer training "
+                               "(--iterations) may help",
+                               doubt));
+  }
   return finished();
 }
 
@@ -605,6 +613,13 @@ std::pair<std::int64_t, std::int64_t> Trainer::trained_sizes() const {
     high = std::max(high, problem_.max_rows(j, largest));
   }
   return {low, high};
+}
+
+std::string Trainer::doubt() const {
+  const double chance = chance_loss(problem_);
+  if (s_->at.best_loss < chance - kNothingLearned) return "";
+  return fmt::format("it learned nothing in training (validation loss {:.4f}, chance {:.4f})", s_->at.best_loss,
+                     chance);
 }
 
 NetworkFile Trainer::finished() const {
@@ -645,6 +660,7 @@ NetworkFile Trainer::finished() const {
                  {"failed_draws", s_->at.failed},
                  {"source", run_.table ? "table" : "simulation"},
                  {"program", std::string("occam ") + kVersion}};
+  if (const std::string doubt = this->doubt(); !doubt.empty()) file.record["doubt"] = doubt;
   if (s_->at.expected_gain >= 0) file.record["expected_gain"] = s_->at.expected_gain;
   if (run_.table) file.record["table"] = run_.table->fingerprint();
   if (run_.start) file.record["start"] = weight_checksum(run_.start->members[start_member()]);

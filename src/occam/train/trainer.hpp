@@ -83,6 +83,7 @@ class Trainer {
   std::vector<double> validation_losses(const std::vector<float>& weights, std::int64_t sets);
   bool judge_cycle();
   std::string progress_note() const;
+  std::string doubt() const;
   bool should_restart(double validation_loss);
   void settle_total();
   void report_failures();
