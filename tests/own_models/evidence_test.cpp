@@ -19,7 +19,8 @@ std::string evidence(const std::string& more = "", const std::string& fair = "30
          ";\n"
          "  double heads = 0;\n"
          "  for (long i = 0; i < data.n(); ++i) heads += data(i, \"x\");\n"
-         "  return std::lgamma(a + heads) + std::lgamma(a + data.n() - heads) - std::lgamma(2 * a + data.n()) +\n"
+         "  return std::lgamma(a + heads) + std::lgamma(a + data.n() - heads) - std::lgamma(2 * a + "
+         "data.n()) +\n"
          "         std::lgamma(2 * a) - 2 * std::lgamma(a);\n"
          "}\n";
 }
@@ -65,7 +66,9 @@ TEST_F(Evidence, KnowsFixedParametersOnly) {
   file(evidence("  if (p[\"side\"] != 2) throw std::runtime_error(\"side\");"), "[parameters]\nside = 2\n");
   must(exact_);
   file(evidence("  p[\"theta\"];"));
-  fails(exact_, 65, {"model 'flat' (simulator `coin.cpp`): log_evidence: ", "parameter 'theta' of model 'flat' is free", "at data with n = "});
+  fails(exact_, 65,
+        {"model 'flat' (simulator `coin.cpp`): log_evidence: ", "parameter 'theta' of model 'flat' is free",
+         "at data with n = "});
 }
 
 TEST_F(Evidence, MistakesAreShown) {
@@ -90,12 +93,13 @@ TEST_F(Evidence, ThatDoesNotFitTheSimulatorIsFound) {
     file(text);
     must("occam train p.toml -o net.occam --scope-reference 0" + quick_);
     const std::string said = must("occam check net.occam --problem p.toml --datasets 4000 --quiet -o report");
-    EXPECT_TRUE(read_json(shell_.folder().path() + "/report/metrics.json", ErrorKind::io)["findings"]["exact"].contains("kl"));
+    EXPECT_TRUE(read_json(shell_.folder().path() + "/report/metrics.json", ErrorKind::io)["findings"]["exact"]
+                    .contains("kl"));
     return said;
   };
   const std::string misfit = "does not fit the data sets";
   EXPECT_EQ(check(evidence()).find(misfit), std::string::npos);
-  EXPECT_NE(check(evidence("", "20")).find(misfit), std::string::npos);             // another prior
+  EXPECT_NE(check(evidence("", "20")).find(misfit), std::string::npos);  // another prior
   EXPECT_NE(check(evidence("  if (p.is(\"fair\")) return -0.6 * data.n();")).find(misfit), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
-// The problems of studies/exact-zoo: what they call exact has to fit what they simulate. True models are draws from the
-// exact posterior, so its log-loss minus its entropy and its mean minus the shares of the models vanish but for chance.
-// Each problem would fail by chance with probability 1e-4 if its seed were drawn; seeds are fixed.
+// The problems of studies/exact-zoo: what they call exact has to fit what they simulate. True models are
+// draws from the exact posterior, so its log-loss minus its entropy and its mean minus the shares of the
+// models vanish but for chance. Each problem would fail by chance with probability 1e-4 if its seed were
+// drawn; seeds are fixed.
 #include <algorithm>
 #include <cmath>
 
@@ -54,8 +55,8 @@ TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
   }
   const double accuracy = right / static_cast<double>(K), chance = 1 / static_cast<double>(J);
   loss /= static_cast<double>(K);
-  std::printf("%-16s J %2zu accuracy %.4f loss %.4f z %5.2f largest z of a share %5.2f\n", GetParam().c_str(), J, accuracy,
-              loss, fit.loss_z(), fit.share_z(fit.worst_model()));
+  std::printf("%-16s J %2zu accuracy %.4f loss %.4f z %5.2f largest z of a share %5.2f\n", GetParam().c_str(),
+              J, accuracy, loss, fit.loss_z(), fit.share_z(fit.worst_model()));
   EXPECT_LT(fit.excess(kLevel), 1) << "log-loss: z = " << fit.loss_z() << ", share of "
                                    << problem.model_names()[fit.worst_model()]
                                    << ": z = " << fit.share_z(fit.worst_model());

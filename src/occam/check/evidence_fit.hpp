@@ -1,8 +1,8 @@
-// Whether an exact posterior q belongs to the simulator it is said to belong to. If it does, the true model of
-// a data set is a draw from q, whatever the data: then
+// Whether an exact posterior q belongs to the simulator it is said to belong to. If it does, the true model
+// of a data set is a draw from q, whatever the data: then
 //   -log q_true - entropy(q)   and, for every model j,   [true = j] - q_j
-// have mean 0, and their variances and third moments follow from q. Their sums over data sets are held against
-// that, with limits corrected for skewness (Cornish & Fisher 1938).
+// have mean 0, and their variances and third moments follow from q. Their sums over data sets are held
+// against that, with limits corrected for skewness (Cornish & Fisher 1938).
 #pragma once
 
 #include <cstdint>

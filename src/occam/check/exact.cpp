@@ -194,12 +194,14 @@ class Exact final : public Measurement {
     Judgement judgement;
     judgement.severity = Severity::warning;
     judgement.text = fmt::format(
-        "The posterior that is called exact does not fit the data sets: as if their true models were not drawn "
+        "The posterior that is called exact does not fit the data sets: as if their true models were not "
+        "drawn "
         "from it (log-loss minus entropy: z = {:.1f}; share of {}: z = {:.1f}). The distance of {:.2g} nats "
         "from it says nothing.",
         fit_.loss_z(), context_.layout.model_names[model], fit_.share_z(model), kl_.value());
     judgement.advice =
-        "A log_evidence() of your own does not fit your simulator or the priors of your problem file: they must "
+        "A log_evidence() of your own does not fit your simulator or the priors of your problem file: they "
+        "must "
         "say the same.";
     finding.judgements.push_back(std::move(judgement));
   }

@@ -59,7 +59,8 @@ class Answers {
       sums_.log_loss -= log_p[truth];
       if (!exact.empty()) {
         const std::size_t J = places_.size();
-        sums_.kl = sums_.kl.value_or(0) + divergence(exact.subspan(static_cast<std::size_t>(b) * J, J), log_p);
+        sums_.kl =
+            sums_.kl.value_or(0) + divergence(exact.subspan(static_cast<std::size_t>(b) * J, J), log_p);
       }
     }
     count_ += static_cast<double>(batch.size());

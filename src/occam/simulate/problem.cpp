@@ -354,7 +354,8 @@ std::optional<std::vector<double>> Problem::exact_log_posteriors(std::span<const
     const Model& model = models()[j];
     if (!whole && !model.family().marginalises()) return std::nullopt;
     if (!model.family().log_evidences(model.priors(), data, evidences)) return std::nullopt;
-    for (std::size_t b = 0; b < data.size(); ++b) log_p[b * J + j] = evidences[b] + std::log(model_prior()[j]);
+    for (std::size_t b = 0; b < data.size(); ++b)
+      log_p[b * J + j] = evidences[b] + std::log(model_prior()[j]);
   }
   for (std::size_t b = 0; b < data.size(); ++b) normalise({log_p.data() + b * J, J}, name());
   return log_p;

@@ -1,5 +1,5 @@
-// How far networks are from the exact posteriors of their problems: one row per network with KL, what training took,
-// and what `check` measures beside.
+// How far networks are from the exact posteriors of their problems: one row per network with KL, what
+// training took, and what `check` measures beside.
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +49,10 @@ class ExactDistance final : public Experiment {
   std::vector<Finding> run(const StudyExperiment& experiment, Laboratory& laboratory) override {
     const std::vector<StudiedNetwork*> networks = laboratory.networks(networks_);
     Finding finding{experiment.name, experiment.title, {}, {}, {}, {}};
-    Table table{experiment.name, "By network, the farthest first", {"network", "n", "models", "steps", "seconds"}, {}};
+    Table table{experiment.name,
+                "By network, the farthest first",
+                {"network", "n", "models", "steps", "seconds"},
+                {}};
     for (const Quantity& quantity : kQuantities) table.columns.emplace_back(quantity.column);
     table.open = true;
     laboratory.expect(data_sets_ * static_cast<std::int64_t>(networks.size()), experiment.name);
@@ -69,8 +72,9 @@ class ExactDistance final : public Experiment {
       }
       distances.push_back(value_of(found, kQuantities.front()));
     }
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [](const auto& a, const auto& b) { return std::get<double>(a[5]) > std::get<double>(b[5]); });
+    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+      return std::get<double>(a[5]) > std::get<double>(b[5]);
+    });
     finding.metrics.push_back(metric("largest_kl", "the largest KL of all networks [nats]",
                                      *std::max_element(distances.begin(), distances.end())));
     finding.metrics.push_back(

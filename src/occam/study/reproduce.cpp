@@ -110,8 +110,8 @@ bool is_trained(const NetworkFile& file, const TrainingPlan& plan) {
          same_network(file.config, plan.network.network);
 }
 
-Report reproduce(const Study& described, const std::string& folder, std::uint64_t seed, const TrainNetwork& train,
-                 ThreadPool& pool, ProgressSink& progress) {
+Report reproduce(const Study& described, const std::string& folder, std::uint64_t seed,
+                 const TrainNetwork& train, ThreadPool& pool, ProgressSink& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Study study = unpacked(described, (fs::path(folder) / "study").string());
   // Mistakes in the study show before hours of training, not after.

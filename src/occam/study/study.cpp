@@ -169,7 +169,9 @@ std::vector<PublishedFigure> read_figures(const std::string& text, const std::st
   return result;
 }
 
-bool is_source(const std::string& file) { return file.ends_with(".cpp") || file.ends_with(".h"); }
+bool is_source(const std::string& file) {
+  return file.ends_with(".cpp") || file.ends_with(".h");
+}
 
 Files read_folder(const std::string& folder) {
   namespace fs = std::filesystem;

@@ -232,7 +232,8 @@ TEST(BuiltInStudies, AFolderIsReadLikeTheProgramsOwn) {
   }
 }
 
-// Simulators of a built-in study are run from files that are written for it; the program alone only names them.
+// Simulators of a built-in study are run from files that are written for it; the program alone only names
+// them.
 TEST(BuiltInStudies, SimulatorsOfTheirOwnAreUnpacked) {
   const testing::TemporaryFolder folder;
   const Study study = load_study("exact-zoo", "quick");

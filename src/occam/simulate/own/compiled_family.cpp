@@ -139,7 +139,9 @@ class Made {
     return reinterpret_cast<const T*>(memory_ + work_.*place);
   }
   std::int64_t at() const { return work_.at; }
-  std::string_view message() const { return {work_.message, ::strnlen(work_.message, sizeof(work_.message))}; }
+  std::string_view message() const {
+    return {work_.message, ::strnlen(work_.message, sizeof(work_.message))};
+  }
 
  private:
   const std::byte* memory_;
@@ -246,10 +248,11 @@ bool CompiledFamily::evidences_together(std::span<const Prior> priors, std::span
 // A function of that name with other arguments is another function, and would never be called.
 void CompiledFamily::refuse_other_evidence() const {
   if (read_file(path_of(source_)).find("double log_evidence(") == std::string::npos) return;
-  throw Error(ErrorKind::bad_config,
-              "{}: its log_evidence() has other arguments than expected; write it as double log_evidence(const "
-              "occam::Parameters& p, const occam::Data& data)",
-              label());
+  throw Error(
+      ErrorKind::bad_config,
+      "{}: its log_evidence() has other arguments than expected; write it as double log_evidence(const "
+      "occam::Parameters& p, const occam::Data& data)",
+      label());
 }
 
 // Has a worker do the task. What goes wrong is told with the data set that it happened at.
