@@ -47,6 +47,9 @@ datasets = 20
 kind = "speed"
 n = 20
 datasets = 100
+[[experiment]]
+kind = "exact"
+datasets = 100
 )";
 const std::string kExpected = R"({"figures": [
   {"what": "accuracy at N = 20", "metric": "sizes/first.accuracy.20", "published": 0.5,
@@ -71,11 +74,23 @@ class Reproduce : public ::testing::Test {
 Shell* Reproduce::shell_ = nullptr;
 Outcome Reproduce::first_;
 
+// A row per network, the farthest first; also as metrics.
+TEST_F(Reproduce, ShowsTheDistanceFromExactPosteriors) {
+  EXPECT_NE(first_.out.find("network         n  models  steps"), std::string::npos) << first_.out;
+  EXPECT_NE(first_.out.find("\nlambda = 1"), std::string::npos) << first_.out;
+  const json metrics = json::parse(shell_->read("out/metrics.json"))["findings"]["exact"];
+  for (const char* name :
+       {"first.kl", "first.se", "first.best_accuracy", "second.kl", "median_kl", "largest_kl"})
+    EXPECT_GT(metrics[name]["value"].get<double>(), 0) << name;
+  EXPECT_EQ(metrics["largest_kl"]["value"], std::max(metrics["first.kl"]["value"].get<double>(),
+                                                     metrics["second.kl"]["value"].get<double>()));
+}
+
 TEST_F(Reproduce, ListsTheStudies) {
   const Outcome outcome = (*shell_)("occam reproduce");
   EXPECT_EQ(outcome.code, 0);
   for (const char* name :
-       {"beta-binomial", "jump-process", "decision-making", "neuron", "gaussian-mixtures"}) {
+       {"beta-binomial", "jump-process", "decision-making", "neuron", "gaussian-mixtures", "exact-zoo"}) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
   }
 }

@@ -74,33 +74,44 @@ TEST_F(Evidence, KnowsFixedParametersOnly) {
 TEST_F(Evidence, MistakesAreShown) {
   file("\ndouble log_evidence(const char* model, const occam::Data&) { return model[0]; }\n");
   fails(exact_, 78, {"its log_evidence() has other arguments than expected"});
-  const std::pair<std::string, std::string> mistakes[] = {
-      {"  throw std::runtime_error(\"no idea\");", "log_evidence: no idea, at data with n = "},
-      {"  return std::nan(\"\");", "log_evidence() returned nan, at data with n = "},
-      {"  return INFINITY;", "log_evidence() returned inf"},
-      {"  data(data.n(), 0);", "log_evidence: cell ("},
-      {"  std::abort();", "signal 6"},
-      {"  for (volatile long forever = 0;; ++forever) {}", "longer than 1 s"}};
-  for (const auto& [more, says] : mistakes) {
-    file(evidence(more), "simulator_timeout_s = 1\n");
+  shell_.write("coin.cpp", kCppCoin + evidence(R"(
+  switch (static_cast<int>(p["mistake"])) {
+    case 1: throw std::runtime_error("no idea");
+    case 2: return std::nan("");
+    case 3: return INFINITY;
+    case 4: return data(data.n(), 0);
+    case 5: std::abort();
+    default: for (volatile long forever = 0;;) forever = forever + 1;
+  })"));
+  const std::pair<int, std::string> mistakes[] = {
+      {1, "log_evidence: no idea, at data with n = "},
+      {2, "log_evidence() returned nan, at data with n = "},
+      {3, "log_evidence() returned inf"},
+      {4, "log_evidence: cell ("},
+      {5, "signal 6"},
+      {6, "log_evidence: it gave no answer within 3 s (simulator_timeout_s), at data with n = "}};
+  for (const auto& [number, says] : mistakes) {
+    shell_.write("p.toml",
+                 coins("\"coin.cpp\"", (number == 6 ? "simulator_timeout_s = 3\n" : "") +
+                                           std::string("[parameters]\nmistake = ") + std::to_string(number)));
     fails(exact_, 65, {"model 'flat' (simulator `coin.cpp`)", says});
   }
 }
 
 // The exact posterior of simulated data is calibrated; one under other priors is not.
 TEST_F(Evidence, ThatDoesNotFitTheSimulatorIsFound) {
-  const auto check = [&](const std::string& text) {
-    file(text);
+  shell_.write("coin.cpp", kCppCoin + evidence("", "p[\"claimed\"]"));
+  const auto check = [&](const std::string& claimed) {
+    shell_.write("p.toml", coins("\"coin.cpp\"", "[parameters]\nclaimed = " + claimed));
     must("occam train p.toml -o net.occam --scope-reference 0" + quick_);
     const std::string said = must("occam check net.occam --problem p.toml --datasets 4000 --quiet -o report");
     EXPECT_TRUE(read_json(shell_.folder().path() + "/report/metrics.json", ErrorKind::io)["findings"]["exact"]
                     .contains("kl"));
-    return said;
+    return said.find("does not fit the data sets") != std::string::npos;
   };
-  const std::string misfit = "does not fit the data sets";
-  EXPECT_EQ(check(evidence()).find(misfit), std::string::npos);
-  EXPECT_NE(check(evidence("", "20")).find(misfit), std::string::npos);  // another prior
-  EXPECT_NE(check(evidence("  if (p.is(\"fair\")) return -0.6 * data.n();")).find(misfit), std::string::npos);
+  EXPECT_FALSE(check("30"));  // theta ~ beta(30, 30), as in the problem file
+  EXPECT_TRUE(check("8"));
+  EXPECT_TRUE(check("200"));
 }
 
 }  // namespace

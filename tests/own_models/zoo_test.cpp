@@ -8,7 +8,6 @@
 #include "occam/check/evidence_fit.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/simulate/exact_posteriors.hpp"
-#include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulator.hpp"
 #include "occam/study/study.hpp"
 #include "own_support.hpp"
@@ -33,7 +32,9 @@ std::vector<std::string> names() {
 class ExactZoo : public OwnModels, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
-  const Problem problem = load_problem(OCCAM_SOURCE "/studies/exact-zoo/" + GetParam() + ".toml");
+  // As `reproduce` runs it: from the texts inside the program.
+  const Study study = unpacked(load_study("exact-zoo", "quick"), shell_.folder().path() + "/study");
+  const Problem problem = study.problem(study.network(GetParam()));
   ASSERT_TRUE(problem.has_exact_posterior());
   ThreadPool pool(2);
   Simulator simulator(problem, 3, Purpose::test);
