@@ -46,7 +46,8 @@ Fields own_fields(CheckVerb& o) {
           field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
               .at_least(1),
           field("missed_datasets", o.missed_datasets,
-                "further data sets, from which a second learner tells what the network missed (0: none)")
+                "further data sets, for a second learner that looks for what the network missed (0: none; if "
+                "not given: five times --datasets, at most 20000)")
               .at_least(0),
           field("predictions", o.predictions,
                 "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
@@ -192,6 +193,13 @@ std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const Netwo
   return rows;
 }
 
+// A check of few data sets is meant to be quick; with fewer than a learner can learn from there is none.
+std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
+  constexpr std::int64_t kMost = 20000;
+  return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
+                                                           : std::min(5 * o.datasets, kMost);
+}
+
 void check_net(const CheckVerb& o, const Call& call) {
   for (const char* option : {"n", "datasets", "robustness"}) {
     if (!o.table.empty() && call.given(option))
@@ -217,7 +225,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   request.data_sets = o.datasets;
   request.n = o.n;
   request.options = o.options;
-  request.missed_data_sets = o.missed_datasets;
+  request.missed_data_sets = missed_data_sets(o, call);
   if (!o.robustness.empty()) {
     request.robustness.emplace();
     request.robustness->data_sets = o.robustness_datasets;

@@ -65,12 +65,20 @@ class Supply {
   std::vector<std::int64_t> rows_;
 };
 
-// The network's logarithms come first among the statistics, then those of the data.
+// With many models, their probabilities are no statistics of their own: there would be little else.
+bool shows_models(std::int64_t models) {
+  return models <= kManyModels;
+}
+
+// What the network says comes first among the statistics, then those of the data.
 std::vector<std::string> statistic_names(const NetworkFile& file, const RichStatistics& rich) {
   std::vector<std::string> names;
-  for (const std::string& model : file.model_names) {
-    names.push_back(fmt::format("the network's own log probability of {}", model));
+  if (shows_models(file.config.models)) {
+    for (const std::string& model : file.model_names) {
+      names.push_back(fmt::format("the network's own log probability of {}", model));
+    }
   }
+  names.emplace_back("the model that the network favours");
   names.emplace_back("the network's largest probability");
   names.insert(names.end(), rich.names().begin(), rich.names().end());
   return names;
@@ -94,10 +102,12 @@ void add_block(Comparator& comparator, const Batch& batch, const RichStatistics&
     for (std::size_t j = 0; j < J; ++j) {
       const double log_p = std::log(std::max(p[j], kSmallestProbability));
       input.log_p[at * J + j] = log_p;
-      values[j] = static_cast<float>(log_p);
+      if (shows_models(input.J)) *values++ = static_cast<float>(log_p);
     }
-    values[J] = static_cast<float>(*std::max_element(p.begin(), p.end()));
-    rich.of(data.x.rows_from(data.offsets[b], data.size(b)), {values + J + 1, F - J - 1});
+    const auto best = std::max_element(p.begin(), p.end());
+    *values++ = static_cast<float>(best - p.begin());
+    *values++ = static_cast<float>(*best);
+    rich.of(data.x.rows_from(data.offsets[b], data.size(b)), {values, static_cast<std::size_t>(rich.size())});
   });
   input.truth.insert(input.truth.end(), batch.models().begin(), batch.models().end());
   missed.n.insert(missed.n.end(), batch.sizes().begin(), batch.sizes().end());
@@ -166,7 +176,8 @@ Missed measure_missed(Comparator& comparator, const Problem& problem, const Miss
   Missed missed;
   SecondLearnerInput input;
   input.J = problem.J();
-  input.statistics = input.J + 1 + rich.size();
+  const std::vector<std::string> names = statistic_names(file, rich);
+  input.statistics = static_cast<std::int64_t>(names.size());
   for (std::int64_t first = 0; first < count; first += kChunk) {
     if (first > 0) supply.fill(first, std::min(kChunk, count - first), batch);
     add_block(comparator, batch, rich, pool, input, missed);
@@ -175,7 +186,7 @@ Missed measure_missed(Comparator& comparator, const Problem& problem, const Miss
   missed.log_loss = mean_loss(input);
   SecondOpinion opinion = second_opinion(input, request.seed, pool);
   missed.gain = std::move(opinion.gain);
-  missed.statistics = closest(statistic_names(file, rich), opinion.explains);
+  missed.statistics = closest(names, opinion.explains);
   return missed;
 }
 

@@ -26,6 +26,13 @@ double log_of(double x) {
   return std::log(std::max(x, kTiny));
 }
 
+std::vector<double> without_missing(const std::vector<double>& values) {
+  std::vector<double> there;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(there),
+               [](double x) { return !std::isnan(x); });
+  return there;
+}
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -50,6 +57,21 @@ Moments moments(const std::vector<double>& values) {
   if (m2 > 0) {
     result.skewness = m3 / (m2 * std::sqrt(m2));
     result.kurtosis = m4 / (m2 * m2);
+  }
+  return result;
+}
+
+// Two columns over the rows that have both.
+struct Both {
+  std::vector<double> a, b;
+};
+
+Both both(std::span<const double> a, std::span<const double> b) {
+  Both result;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) || std::isnan(b[i])) continue;
+    result.a.push_back(a[i]);
+    result.b.push_back(b[i]);
   }
   return result;
 }
@@ -112,6 +134,42 @@ std::vector<double> residuals(const std::vector<double>& products, std::size_t s
     left.push_back(std::max(sweep.at(size - 1, size - 1), 0.0));
   }
   return left;
+}
+
+// One variable c explained by others, the best of those left first. C (D, D) are correlations.
+struct Selection {
+  std::array<double, 4> gains = {};  // in log-likelihood after one, two, three, and all others
+  double left = 1;                   // of the variance, after all
+  double clear = 0;                  // how many after the first are clearly worth it
+};
+
+Selection forward_selection(const std::vector<double>& C, std::size_t D, std::size_t c, double n) {
+  Selection result;
+  Sweep sweep(C, D);
+  std::vector<bool> used(D, false);
+  used[c] = true;
+  for (std::size_t step = 0; step + 1 < D; ++step) {
+    std::size_t best = D;
+    double most = -1;
+    for (std::size_t k = 0; k < D; ++k) {
+      if (used[k] || !sweep.can(k)) continue;
+      const double part = sweep.at(c, k) * sweep.at(c, k) / sweep.at(k, k);
+      if (part > most) {
+        most = part;
+        best = k;
+      }
+    }
+    if (best == D) break;
+    const double strength = most / std::max(sweep.at(c, c), 1e-12) * (n - static_cast<double>(step) - 1);
+    if (step > 0 && strength > 4) result.clear += 1;
+    used[best] = true;
+    sweep.sweep(best);
+    const double gain = C[c * D + c] > 0 ? gain_of(1 - sweep.at(c, c), n) : 0;
+    if (step < 3) result.gains[step] = gain;
+    result.gains[3] = gain;
+  }
+  result.left = sweep.at(c, c);
+  return result;
 }
 
 std::vector<double> mean_products(const std::vector<std::vector<double>>& variables) {
@@ -268,35 +326,42 @@ void RichStatistics::of(Matrix<const float> rows, std::span<float> out) const {
   collect(rows, collector);
 }
 
+// Columns (D, n) in units of what is typical, with NaN where values are missing; plain, and through asinh.
+struct RichStatistics::Values {
+  std::vector<std::vector<double>> plain, tame;
+};
+
 void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
+  Values data;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Typical& typical = columns_[c];
-    std::vector<double> values;
+    std::vector<double>& plain = data.plain.emplace_back();
+    std::vector<double>& tame = data.tame.emplace_back();
     for (std::int64_t r = 0; r < rows.rows; ++r) {
-      if (const float x = rows.row(r)[c]; !std::isnan(x))
-        values.push_back((x - typical.centre) / typical.scale);
+      plain.push_back((static_cast<double>(rows.row(r)[c]) - typical.centre) / typical.scale);
+      tame.push_back(std::asinh(plain.back()));
     }
-    if (ordered_ && !typical.design) series(typical, values, out);
-    column(typical, std::move(values), out);
+    const std::vector<double> there = without_missing(plain), there_tame = without_missing(tame);
+    if (ordered_ && !typical.design) series(typical, there, there_tame, out);
+    column(typical, there, there_tame, out);
   }
-  pairs(rows, out);
+  pairs(data, out);
   if (columns_.size() > 1 && columns_.size() <= kMostRegressed) {
-    regressions(rows, false, out);
-    regressions(rows, true, out);
+    regressions(data.plain, "", out);
+    regressions(data.tame, "asinh ", out);
   }
-  if (columns_.size() > 1 && columns_.size() <= kMostPolynomial) polynomials(rows, out);
-  if (ordered_) lagged_pairs(rows, out);
+  if (columns_.size() > 1 && columns_.size() <= kMostPolynomial) polynomials(data, out);
+  if (ordered_) lagged_pairs(data, out);
 }
 
-// `values` are in units of what is typical, missing ones left out.
-void RichStatistics::column(const Typical& typical, std::vector<double> values, Collector& out) const {
+// Values are in units of what is typical, missing ones left out.
+void RichStatistics::column(const Typical& typical, const std::vector<double>& values,
+                            const std::vector<double>& tame_values, Collector& out) const {
   const std::string& name = typical.name;
   const auto n = static_cast<double>(values.size());
   if (!typical.levels.empty()) levels(typical, values, out);
-  std::vector<double> compressed(values.size());
-  std::transform(values.begin(), values.end(), compressed.begin(), [](double x) { return std::asinh(x); });
   const Moments plain = moments(values);
-  const Moments tame = moments(compressed);
+  const Moments tame = moments(tame_values);
   out.put(plain.mean, "mean of {}", name);
   out.put(log_of(plain.variance), "log variance of {}", name);
   out.put(plain.skewness, "skewness of {}", name);
@@ -308,52 +373,72 @@ void RichStatistics::column(const Typical& typical, std::vector<double> values, 
   out.put(log_of(tame.variance), "log variance of asinh {}", name);
   out.put(tame.skewness, "skewness of asinh {}", name);
   out.put(tame.kurtosis, "kurtosis of asinh {}", name);
-  if (typical.positive) {
-    std::vector<double> logs;
-    double inverse = 0, sum = 0;
-    for (const double value : values) {
-      const double x = std::max(value * typical.scale + typical.centre, kTiny);
-      logs.push_back(std::log(x));
-      inverse += 1 / x / n;
-      sum += x / n;
-    }
-    const Moments of_logs = moments(logs);
-    out.put(of_logs.mean, "mean of log {}", name);
-    out.put(log_of(of_logs.variance), "log variance of log {}", name);
-    out.put(of_logs.skewness, "skewness of log {}", name);
-    out.put(of_logs.kurtosis, "kurtosis of log {}", name);
-    out.put(n * (log_of(sum) - of_logs.mean), "arithmetic against geometric mean of {}", name);
-    out.put(n * (log_of(inverse) + of_logs.mean), "geometric against harmonic mean of {}", name);
-    out.put(0.5 * log_of(plain.variance) + log_of(typical.scale) - log_of(sum),
-            "log coefficient of variation of {}", name);
+  if (typical.positive) logarithms(typical, values, out);
+  if (typical.counts) counts(typical, values, out);
+  if (typical.circular) angles(typical, values, out);
+  tails(typical, values, out);
+}
+
+void RichStatistics::logarithms(const Typical& typical, const std::vector<double>& values,
+                                Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  std::vector<double> logs;
+  double inverse = 0, sum = 0;
+  for (const double value : values) {
+    const double x = std::max(value * typical.scale + typical.centre, kTiny);
+    logs.push_back(std::log(x));
+    inverse += 1 / x / n;
+    sum += x / n;
   }
-  if (typical.counts) {
-    double sum = 0, zeros = 0, factorials = 0;
-    for (const double value : values) {
-      const double x = value * typical.scale + typical.centre;
-      sum += x / n;
-      zeros += x < 0.5 ? 1 / n : 0;
-      factorials += std::lgamma(x + 1) / n;
-    }
-    const double dispersion = log_of(plain.variance) + 2 * log_of(typical.scale) - log_of(sum);
-    out.put(sum > 0 && plain.variance > 0 ? dispersion : 0, "log of variance over mean of {}", name);
-    out.put(sum > 0 && plain.variance > 0 ? n * dispersion : 0, "n times log of variance over mean of {}",
-            name);
-    out.put(zeros, "share of zeros of {}", name);
-    out.put(zeros - std::exp(-sum), "zeros of {} beyond a Poisson's", name);
-    out.put(factorials, "mean log factorial of {}", name);
+  const Moments of_logs = moments(logs);
+  out.put(of_logs.mean, "mean of log {}", name);
+  out.put(log_of(of_logs.variance), "log variance of log {}", name);
+  out.put(of_logs.skewness, "skewness of log {}", name);
+  out.put(of_logs.kurtosis, "kurtosis of log {}", name);
+  out.put(n * (log_of(sum) - of_logs.mean), "arithmetic against geometric mean of {}", name);
+  out.put(n * (log_of(inverse) + of_logs.mean), "geometric against harmonic mean of {}", name);
+  out.put(0.5 * log_of(moments(values).variance) + log_of(typical.scale) - log_of(sum),
+          "log coefficient of variation of {}", name);
+}
+
+void RichStatistics::counts(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  const double variance = moments(values).variance;
+  double sum = 0, zeros = 0, factorials = 0;
+  for (const double value : values) {
+    const double x = value * typical.scale + typical.centre;
+    sum += x / n;
+    zeros += x < 0.5 ? 1 / n : 0;
+    factorials += std::lgamma(x + 1) / n;
   }
-  if (typical.circular) {
-    for (const double order : {1.0, 2.0}) {
-      std::complex<double> sum = 0;
-      for (const double value : values)
-        sum += std::polar(1 / n, order * (value * typical.scale + typical.centre));
-      out.put(std::abs(sum), "length of the mean of {} times {} as an angle", name, order);
-      out.put(std::arg(sum), "direction of the mean of {} times {} as an angle", name, order);
-      out.put(n * std::norm(sum), "Rayleigh's statistic of {} times {}", name, order);
-    }
+  const double dispersion = log_of(variance) + 2 * log_of(typical.scale) - log_of(sum);
+  out.put(sum > 0 && variance > 0 ? dispersion : 0, "log of variance over mean of {}", name);
+  out.put(sum > 0 && variance > 0 ? n * dispersion : 0, "n times log of variance over mean of {}", name);
+  out.put(zeros, "share of zeros of {}", name);
+  out.put(zeros - std::exp(-sum), "zeros of {} beyond a Poisson's", name);
+  out.put(factorials, "mean log factorial of {}", name);
+}
+
+void RichStatistics::angles(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  for (const double order : {1.0, 2.0}) {
+    std::complex<double> sum = 0;
+    for (const double value : values)
+      sum += std::polar(1 / n, order * (value * typical.scale + typical.centre));
+    out.put(std::abs(sum), "length of the mean of {} times {} as an angle", name, order);
+    out.put(std::arg(sum), "direction of the mean of {} times {} as an angle", name, order);
+    out.put(n * std::norm(sum), "Rayleigh's statistic of {} times {}", name, order);
   }
-  // What common families with their own centre and spread would say: normal against the others.
+}
+
+// What common families with their own centre and spread would say: normal against the others.
+void RichStatistics::tails(const Typical& typical, std::vector<double> values, Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  const double variance = moments(values).variance;
   std::sort(values.begin(), values.end());
   const double middle = values.empty() ? 0 : values[values.size() / 2];
   std::vector<double> away;
@@ -369,7 +454,7 @@ void RichStatistics::column(const Typical& typical, std::vector<double> values, 
     logistic += 2 * std::log1p(std::exp(-std::min(1.6 * u, 700.0))) + 1.6 * u;
     log_away += log_of(value + 1e-12) / n;
   }
-  const double log_sd = 0.5 * log_of(plain.variance);
+  const double log_sd = 0.5 * log_of(variance);
   const double log_spread = log_of(spread);
   out.put(log_spread, "log median deviation of {}", name);
   out.put(log_away, "mean log deviation of {}", name);
@@ -406,37 +491,19 @@ void RichStatistics::levels(const Typical& typical, const std::vector<double>& v
   out.put(evidence, "log evidence of unequal shares of {}", typical.name);
 }
 
-namespace {
-
-// Two columns in units of what is typical, compressed, over the rows that have both.
-struct Both {
-  std::vector<double> a, b;
-};
-
-}  // namespace
-
-void RichStatistics::pairs(Matrix<const float> rows, Collector& out) const {
+void RichStatistics::pairs(const Values& data, Collector& out) const {
   std::size_t count = 0;
   for (std::size_t a = 0; a < columns_.size(); ++a) {
     for (std::size_t b = a + 1; b < columns_.size() && count < kMostPairs; ++b) {
       if (columns_[a].design && columns_[b].design) continue;
       ++count;
-      Both plain, tame;
-      double product = 0;
-      for (std::int64_t r = 0; r < rows.rows; ++r) {
-        const double x = (rows.row(r)[a] - columns_[a].centre) / columns_[a].scale;
-        const double y = (rows.row(r)[b] - columns_[b].centre) / columns_[b].scale;
-        if (std::isnan(x) || std::isnan(y)) continue;
-        plain.a.push_back(x);
-        plain.b.push_back(y);
-        tame.a.push_back(std::asinh(x));
-        tame.b.push_back(std::asinh(y));
-        product += x * y;
-      }
+      const Both plain = both(data.plain[a], data.plain[b]), tame = both(data.tame[a], data.tame[b]);
       const auto n = static_cast<double>(plain.a.size());
+      const double product = std::inner_product(plain.a.begin(), plain.a.end(), plain.b.begin(), 0.0);
       const double r = correlation(plain.a, plain.b);
       const double s = correlation(tame.a, tame.b);
-      const std::string names = fmt::format("{} and {}", columns_[a].name, columns_[b].name);
+      const std::string names =
+          out.naming() ? fmt::format("{} and {}", columns_[a].name, columns_[b].name) : "";
       out.put(r * std::sqrt(n), "correlation of {} times root n", names);
       out.put(s, "correlation of asinh {}", names);
       out.put(s * std::sqrt(n), "correlation of asinh {} times root n", names);
@@ -451,55 +518,28 @@ void RichStatistics::pairs(Matrix<const float> rows, Collector& out) const {
 }
 
 // Every observed column on all others, and on the one, two and three that explain it best.
-void RichStatistics::regressions(Matrix<const float> rows, bool compressed, Collector& out) const {
+void RichStatistics::regressions(const std::vector<std::vector<double>>& columns, const char* scale,
+                                 Collector& out) const {
   const std::size_t D = columns_.size();
   std::vector<std::vector<double>> values(D);
-  for (std::int64_t r = 0; r < rows.rows; ++r) {
-    if (std::any_of(rows.row(r), rows.row(r) + D, [](float x) { return std::isnan(x); })) continue;
-    for (std::size_t c = 0; c < D; ++c) {
-      const double x = (rows.row(r)[c] - columns_[c].centre) / columns_[c].scale;
-      values[c].push_back(compressed ? std::asinh(x) : x);
-    }
+  for (std::size_t r = 0; r < columns.front().size(); ++r) {
+    if (std::any_of(columns.begin(), columns.end(),
+                    [&](const auto& column) { return std::isnan(column[r]); }))
+      continue;
+    for (std::size_t c = 0; c < D; ++c) values[c].push_back(columns[c][r]);
   }
   const auto n = static_cast<double>(values.front().size());
   for (std::vector<double>& column : values) {
     const Moments m = moments(column);
-    const double scale = m.variance > 0 ? 1 / std::sqrt(m.variance) : 0;
-    for (double& value : column) value = (value - m.mean) * scale;
+    const double unit = m.variance > 0 ? 1 / std::sqrt(m.variance) : 0;
+    for (double& value : column) value = (value - m.mean) * unit;
   }
   const std::vector<double> C = mean_products(values);
-  const char* scale = compressed ? "asinh " : "";
   for (std::size_t c = 0; c < D; ++c) {
     if (columns_[c].design) continue;
     const std::string name = scale + columns_[c].name;
-    Sweep sweep(C, D);
-    std::vector<bool> used(D, false);
-    used[c] = true;
-    std::array<double, 4> gains = {};  // after one, two, three, and all others
-    double explained = 0;
-    for (std::size_t step = 0; step + 1 < D; ++step) {
-      std::size_t best = D;
-      double most = -1;
-      for (std::size_t k = 0; k < D; ++k) {
-        if (used[k] || !sweep.can(k)) continue;
-        const double part = sweep.at(c, k) * sweep.at(c, k) / sweep.at(k, k);
-        if (part > most) {
-          most = part;
-          best = k;
-        }
-      }
-      if (best == D) break;
-      if (step > 0) {
-        const double left = std::max(sweep.at(c, c), 1e-12);
-        const double strength = most / left * (n - static_cast<double>(step) - 1);
-        explained += strength > 4 ? 1 : 0;
-      }
-      used[best] = true;
-      sweep.sweep(best);
-      const double gain = C[c * D + c] > 0 ? gain_of(1 - sweep.at(c, c), n) : 0;
-      if (step < 3) gains[step] = gain;
-      gains[3] = gain;
-    }
+    const Selection chosen = forward_selection(C, D, c, n);
+    const std::array<double, 4>& gains = chosen.gains;
     out.put(gains[0], "evidence that {} depends on another column", name);
     out.put(gains[3], "evidence that {} depends on all other columns", name);
     if (D <= 2) continue;
@@ -507,13 +547,17 @@ void RichStatistics::regressions(Matrix<const float> rows, bool compressed, Coll
     out.put(gains[2] - gains[1], "evidence that {} depends on a third column", name);
     out.put(gains[3] - gains[0], "evidence that {} depends on more than one column", name);
     out.put(gains[3] - gains[1], "evidence that {} depends on more than two columns", name);
-    out.put(n > static_cast<double>(D)
-                ? log_of(sweep.at(c, c)) - std::log(1 - static_cast<double>(D) / (n + 1))
-                : 0,
-            "log share of {} that other columns leave unexplained", name);
-    out.put(explained, "number of columns that explain {} beyond the first", name);
+    out.put(
+        n > static_cast<double>(D) ? log_of(chosen.left) - std::log(1 - static_cast<double>(D) / (n + 1)) : 0,
+        "log share of {} that other columns leave unexplained", name);
+    out.put(chosen.clear, "number of columns that explain {} beyond the first", name);
   }
-  if (compressed || D <= 2) return;
+  if (D > 2) partial_correlations(C, n, scale, out);
+}
+
+void RichStatistics::partial_correlations(const std::vector<double>& C, double n, const char* scale,
+                                          Collector& out) const {
+  const std::size_t D = columns_.size();
   for (std::size_t a = 0, count = 0; a < D; ++a) {
     for (std::size_t b = a + 1; b < D && count < kMostPairs; ++b) {
       if (columns_[a].design && columns_[b].design) continue;
@@ -524,33 +568,38 @@ void RichStatistics::regressions(Matrix<const float> rows, bool compressed, Coll
       }
       const double product = sweep.at(a, a) * sweep.at(b, b);
       out.put(product > 0 ? sweep.at(a, b) / std::sqrt(product) * std::sqrt(n) : 0,
-              "correlation of {} and {} given all others times root n", columns_[a].name, columns_[b].name);
+              "correlation of {}{} and {} given all others times root n", scale, columns_[a].name,
+              columns_[b].name);
     }
   }
 }
 
 // Every observed column on powers of every other: what is left, and what each power gains.
-void RichStatistics::polynomials(Matrix<const float> rows, Collector& out) const {
+void RichStatistics::polynomials(const Values& data, Collector& out) const {
   const std::size_t D = columns_.size();
+  const auto from_zero = [&](std::size_t c) { return columns_[c].centre / columns_[c].scale; };
   for (std::size_t b = 0; b < D; ++b) {
     if (columns_[b].design) continue;
     for (std::size_t a = 0; a < D; ++a) {
       if (a == b) continue;
       std::vector<std::vector<double>> powers(5);  // 1, x, x^2, x^3, y
       std::vector<std::vector<double>> through_zero(2);
-      for (std::int64_t r = 0; r < rows.rows; ++r) {
-        const double x = std::asinh((rows.row(r)[a] - columns_[a].centre) / (4 * columns_[a].scale)) * 4;
-        const double y = rows.row(r)[b] / columns_[b].scale;
+      for (std::size_t r = 0; r < data.plain[a].size(); ++r) {
+        const double x = data.plain[a][r];
+        const double y = data.plain[b][r] + from_zero(b);
         if (std::isnan(x) || std::isnan(y)) continue;
-        for (std::size_t k = 0; k < 4; ++k) powers[k].push_back(std::pow(x, static_cast<double>(k)));
+        // Nearly x itself where it is usual; far out, powers would drown everything.
+        const double u = std::fabs(x) < 2 ? x : std::copysign(2 + std::log(std::fabs(x) / 2), x);
+        for (std::size_t k = 0; k < 4; ++k) powers[k].push_back(k == 0 ? 1 : powers[k - 1].back() * u);
         powers[4].push_back(y);
-        through_zero[0].push_back(rows.row(r)[a] / columns_[a].scale);
+        through_zero[0].push_back(x + from_zero(a));
         through_zero[1].push_back(y);
       }
       const auto n = static_cast<double>(powers[0].size());
       const std::vector<double> left = residuals(mean_products(powers), 5);
       const std::vector<double> origin = residuals(mean_products(through_zero), 2);
-      const std::string names = fmt::format("{} on {}", columns_[b].name, columns_[a].name);
+      const std::string names =
+          out.naming() ? fmt::format("{} on {}", columns_[b].name, columns_[a].name) : "";
       out.put(log_of(left[0]), "log mean square for {}", names);
       out.put(log_of(left[2]), "log mean square left by a line of {}", names);
       out.put(log_of(left[3]), "log mean square left by a parabola of {}", names);
@@ -567,70 +616,92 @@ void RichStatistics::polynomials(Matrix<const float> rows, Collector& out) const
   }
 }
 
-// `values` in units of what is typical, in their order.
-void RichStatistics::series(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+// Values in units of what is typical, in their order.
+void RichStatistics::series(const Typical& typical, const std::vector<double>& values,
+                            const std::vector<double>& tame, Collector& out) const {
   const std::string& name = typical.name;
-  const auto n = static_cast<double>(values.size());
-  std::vector<double> tame(values.size());
-  std::transform(values.begin(), values.end(), tame.begin(), [](double x) { return std::asinh(x); });
+  const double root = std::sqrt(static_cast<double>(values.size()));
   const std::vector<double> square = squares(tame);
   for (const std::size_t lag : {1, 2, 3, 4, 5, 6, 7, 12}) {
-    out.put(autocorrelation(values, lag) * std::sqrt(n), "autocorrelation of {} at lag {} times root n", name,
-            lag);
+    out.put(autocorrelation(values, lag) * root, "autocorrelation of {} at lag {} times root n", name, lag);
     out.put(autocorrelation(tame, lag), "autocorrelation of asinh {} at lag {}", name, lag);
-    if (lag <= 3) {
-      out.put(autocorrelation(square, lag) * std::sqrt(n),
-              "autocorrelation of squared {} at lag {} times root n", name, lag);
+    if (lag > 3) continue;
+    out.put(autocorrelation(square, lag) * root, "autocorrelation of squared {} at lag {} times root n", name,
+            lag);
+  }
+  autoregressions(values, typical.centre / typical.scale, name, out);
+  autoregressions(tame, 0, "asinh " + name, out);
+  steps(typical, values, out);
+  changes(typical, values, tame, out);
+  out.put(tame.empty() ? 0 : tame.front(), "first {}", name);
+  out.put(tame.empty() ? 0 : tame.back(), "last {}", name);
+  if (!typical.levels.empty() && typical.levels.size() <= kMostTransitions) transitions(typical, values, out);
+}
+
+// On 1, 2, ... earlier values, with and without a mean. `from_zero`: what to add to values to get them as
+// they were.
+void RichStatistics::autoregressions(const std::vector<double>& values, double from_zero,
+                                     const std::string& name, Collector& out) const {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value + from_zero));
+  if (!(largest > 0)) largest = 1;
+  const double n = static_cast<double>(values.size()) - static_cast<double>(kOrders);
+  for (const bool centred : {false, true}) {
+    std::vector<std::vector<double>> variables(kOrders + 2);  // 1, lags, the value itself
+    for (std::size_t i = kOrders; i < values.size(); ++i) {
+      variables[0].push_back(centred ? 1 : 0);
+      for (std::size_t lag = 1; lag <= kOrders; ++lag) {
+        variables[lag].push_back((values[i - lag] + from_zero) / largest);
+      }
+      variables[kOrders + 1].push_back((values[i] + from_zero) / largest);
+    }
+    const std::vector<double> left = residuals(mean_products(variables), kOrders + 2);
+    const char* mean = centred ? "around its mean" : "around zero";
+    const double unit = 2 * std::log(largest);
+    out.put(log_of(left[2]) + unit, "log mean square that one earlier value leaves of {} {}", name, mean);
+    out.put(log_of(left[3]) + unit, "log mean square that two earlier values leave of {} {}", name, mean);
+    for (std::size_t lag = 1; lag <= kOrders; ++lag) {
+      out.put(0.5 * n * std::min(log_of(left[lag]) - log_of(left[lag + 1]), 30.0),
+              "evidence that {} depends on {} earlier values {}", name, lag, mean);
     }
   }
-  // Autoregressions on 1, 2, ... earlier values: with and without a mean, on both scales.
-  for (const bool compressed : {false, true}) {
-    const std::vector<double>& x = compressed ? tame : values;
-    const char* scale = compressed ? "asinh " : "";
-    double largest = 0;
-    for (const double value : x) largest = std::max(largest, std::fabs(value));
-    for (const bool centred : {false, true}) {
-      std::vector<std::vector<double>> variables(kOrders + 2);  // 1, lags, the value itself
-      for (std::size_t i = kOrders; i < x.size(); ++i) {
-        variables[0].push_back(centred ? 1 : 0);
-        for (std::size_t k = 0; k <= kOrders; ++k) {
-          const double scaled =
-              largest > 0
-                  ? (x[i - k] + (centred ? 0 : typical.centre / typical.scale * (compressed ? 0 : 1))) /
-                        largest
-                  : 0;
-          variables[k == 0 ? kOrders + 1 : k].push_back(scaled);
-        }
-      }
-      const std::vector<double> left = residuals(mean_products(variables), kOrders + 2);
-      const char* mean = centred ? "around its mean" : "around zero";
-      out.put(log_of(left[2]) + 2 * log_of(largest),
-              "log mean square that one earlier value leaves of {}{} {}", scale, name, mean);
-      out.put(log_of(left[3]) + 2 * log_of(largest),
-              "log mean square that two earlier values leave of {}{} {}", scale, name, mean);
-      for (std::size_t k = 1; k <= kOrders; ++k) {
-        out.put(
-            0.5 * (n - static_cast<double>(kOrders)) * std::min(log_of(left[k]) - log_of(left[k + 1]), 30.0),
-            "evidence that {}{} depends on {} earlier values {}", scale, name, k, mean);
-      }
-    }
-  }
+}
+
+void RichStatistics::steps(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+  const std::string& name = typical.name;
   const std::vector<double> steps = steps_of(values);
   const Moments of_steps = moments(steps);
+  const double drift = of_steps.mean * std::sqrt(static_cast<double>(steps.size()) / of_steps.variance);
   out.put(log_of(of_steps.variance), "log variance of the steps of {}", name);
   out.put(of_steps.kurtosis, "kurtosis of the steps of {}", name);
   out.put(of_steps.skewness, "skewness of the steps of {}", name);
-  out.put(of_steps.variance > 0 ? of_steps.mean * std::sqrt(n / of_steps.variance) : 0, "drift of {}", name);
+  out.put(of_steps.variance > 0 ? drift : 0, "drift of {}", name);
   out.put(autocorrelation(steps, 1), "autocorrelation of the steps of {} at lag 1", name);
   out.put(autocorrelation(squares(steps), 1), "autocorrelation of the squared steps of {} at lag 1", name);
+  double stays = 0, turns = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    stays += steps[i] == 0 ? 1 : 0;
+    if (i > 0) turns += (steps[i] < 0) != (steps[i - 1] < 0) ? 1 : 0;
+  }
+  out.put(stays, "number of steps of {} that stay", name);
+  out.put(turns, "number of turning points of {}", name);
+}
+
+// Trends, and changes at one place.
+void RichStatistics::changes(const Typical& typical, const std::vector<double>& values,
+                             const std::vector<double>& tame, Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  const std::vector<double> square = squares(tame);
   std::vector<double> time(values.size());
   std::iota(time.begin(), time.end(), 0.0);
-  const double trend = correlation(time, values);
-  out.put(std::copysign(gain_of(trend * trend, n), trend), "evidence for a trend of {}", name);
-  const double tame_trend = correlation(time, tame);
-  out.put(std::copysign(gain_of(tame_trend * tame_trend, n), tame_trend), "evidence for a trend of asinh {}",
-          name);
-  out.put(correlation(time, square) * std::sqrt(n), "trend of squared {}", name);
+  const auto trend = [&](const std::vector<double>& of) {
+    const double r = correlation(time, of);
+    return std::copysign(gain_of(r * r, n), r);
+  };
+  out.put(trend(values), "evidence for a trend of {}", name);
+  out.put(trend(tame), "evidence for a trend of asinh {}", name);
+  out.put(trend(square), "evidence for a trend of the spread of {}", name);
   const auto put_change = [&](const Change& change, const char* of) {
     out.put(change.largest, "evidence for a change of {} {} at the best place", of, name);
     out.put(change.mean, "evidence for a change of {} {} at any place", of, name);
@@ -639,56 +710,40 @@ void RichStatistics::series(const Typical& typical, const std::vector<double>& v
   put_change(change_of_mean(values), "the level of");
   put_change(change_of_mean(tame), "the level of asinh");
   put_change(change_of_mean(square), "the spread of");
-  if (typical.counts) {
-    std::vector<double> counts(values);
-    for (double& value : counts) value = std::max(0.0, value * typical.scale + typical.centre);
-    if (typical.levels.size() == 2 && typical.levels.back() == 1) {
-      put_change(change_of_share(counts), "the share of");
-    } else {
-      put_change(change_of_rate(counts), "the rate of");
-    }
+  if (!typical.counts) return;
+  std::vector<double> counts(values);
+  for (double& value : counts) value = std::max(0.0, value * typical.scale + typical.centre);
+  if (typical.levels.size() == 2 && typical.levels.back() == 1) {
+    put_change(change_of_share(counts), "the share of");
+  } else {
+    put_change(change_of_rate(counts), "the rate of");
   }
-  const double first = values.empty() ? 0 : tame.front();
-  const double last = values.empty() ? 0 : tame.back();
-  out.put(first, "first {}", name);
-  out.put(last, "last {}", name);
-  double stays = 0, turns = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    stays += steps[i] == 0 ? 1 : 0;
-    if (i > 0) turns += steps[i] * steps[i - 1] < 0 ? 1 : 0;
-  }
-  out.put(stays, "number of steps of {} that stay", name);
-  out.put(turns, "number of turning points of {}", name);
-  if (typical.levels.empty() || typical.levels.size() > kMostTransitions) return;
+}
+
+void RichStatistics::transitions(const Typical& typical, const std::vector<double>& values,
+                                 Collector& out) const {
+  const auto is = [&](double x, float level) {
+    return std::fabs(x * typical.scale + typical.centre - level) < 1e-6 * (1 + std::fabs(level));
+  };
   for (const float from : typical.levels) {
     for (const float to : typical.levels) {
       double count = 0;
-      for (std::size_t i = 1; i < values.size(); ++i) {
-        const auto is = [&](double x, float level) {
-          return std::fabs(x * typical.scale + typical.centre - level) < 1e-6 * (1 + std::fabs(level));
-        };
+      for (std::size_t i = 1; i < values.size(); ++i)
         count += is(values[i - 1], from) && is(values[i], to) ? 1 : 0;
-      }
-      out.put(count, "number of steps of {} from {} to {}", name, from, to);
+      out.put(count, "number of steps of {} from {} to {}", typical.name, from, to);
     }
   }
 }
 
-void RichStatistics::lagged_pairs(Matrix<const float> rows, Collector& out) const {
+void RichStatistics::lagged_pairs(const Values& data, Collector& out) const {
   std::size_t count = 0;
   for (std::size_t a = 0; a < columns_.size(); ++a) {
     for (std::size_t b = 0; b < columns_.size(); ++b) {
       if (a == b || columns_[b].design || count == kMostLaggedPairs) continue;
       ++count;
-      Both both;
-      for (std::int64_t r = 1; r < rows.rows; ++r) {
-        const double x = std::asinh((rows.row(r - 1)[a] - columns_[a].centre) / columns_[a].scale);
-        const double y = std::asinh((rows.row(r)[b] - columns_[b].centre) / columns_[b].scale);
-        if (std::isnan(x) || std::isnan(y)) continue;
-        both.a.push_back(x);
-        both.b.push_back(y);
-      }
-      out.put(correlation(both.a, both.b) * std::sqrt(static_cast<double>(both.a.size())),
+      const std::size_t n = data.tame[a].size();
+      const Both lagged = both(std::span(data.tame[a]).first(n - 1), std::span(data.tame[b]).subspan(1));
+      out.put(correlation(lagged.a, lagged.b) * std::sqrt(static_cast<double>(lagged.a.size())),
               "correlation of {} with the next {} times root n", columns_[a].name, columns_[b].name);
     }
   }

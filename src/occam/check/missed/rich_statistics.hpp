@@ -41,15 +41,29 @@ class RichStatistics {
     std::vector<float> levels;     // where there are few
   };
   class Collector;
+  struct Values;
 
   void collect(Matrix<const float> rows, Collector& out) const;
-  void column(const Typical& typical, std::vector<double> values, Collector& out) const;
+  void column(const Typical& typical, const std::vector<double>& values,
+              const std::vector<double>& tame_values, Collector& out) const;
   void levels(const Typical& typical, const std::vector<double>& values, Collector& out) const;
-  void pairs(Matrix<const float> rows, Collector& out) const;
-  void regressions(Matrix<const float> rows, bool compressed, Collector& out) const;
-  void polynomials(Matrix<const float> rows, Collector& out) const;
-  void series(const Typical& typical, const std::vector<double>& values, Collector& out) const;
-  void lagged_pairs(Matrix<const float> rows, Collector& out) const;
+  void logarithms(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void counts(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void angles(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void tails(const Typical& typical, std::vector<double> values, Collector& out) const;
+  void pairs(const Values& data, Collector& out) const;
+  void regressions(const std::vector<std::vector<double>>& columns, const char* scale, Collector& out) const;
+  void partial_correlations(const std::vector<double>& C, double n, const char* scale, Collector& out) const;
+  void polynomials(const Values& data, Collector& out) const;
+  void series(const Typical& typical, const std::vector<double>& values, const std::vector<double>& tame,
+              Collector& out) const;
+  void autoregressions(const std::vector<double>& values, double from_zero, const std::string& name,
+                       Collector& out) const;
+  void steps(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void changes(const Typical& typical, const std::vector<double>& values, const std::vector<double>& tame,
+               Collector& out) const;
+  void transitions(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void lagged_pairs(const Values& data, Collector& out) const;
 
   std::vector<Typical> columns_;
   bool ordered_ = false;

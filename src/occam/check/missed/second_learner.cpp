@@ -11,7 +11,8 @@
 namespace occam {
 namespace {
 
-constexpr double kStop = 0.25;  // the part of a half that says when to stop
+constexpr double kMostWork = 2e8;  // data sets times models times rounds
+constexpr double kStop = 0.25;     // the part of a half that says when to stop
 // The part that the network keeps in the second opinion: no gain is below its logarithm, so that no rare
 // blunder of the learner goes unseen by the interval of the mean.
 constexpr double kKept = 0.05;
@@ -24,7 +25,10 @@ void learn_on(Stretch half, const SecondLearnerInput& input, const Ranks& ranks,
       ranks, input.J, input.truth, {half.begin, half.end - stop}, {half.end - stop, half.end}};
   Scores scores = input.log_p;
   correct_linearly(rows, scores, pool);
-  correct_by_trees(rows, {}, seed, scores, pool);
+  TreeOptions trees;
+  const auto most = static_cast<int>(kMostWork / static_cast<double>(input.size() * input.J));
+  trees.rounds = std::clamp(most, 30, trees.rounds);
+  correct_by_trees(rows, trees, seed, scores, pool);
   const auto J = static_cast<std::size_t>(input.J);
   std::vector<double> p(J), own(J);
   for (std::int64_t b = 0; b < input.size(); ++b) {
