@@ -197,7 +197,7 @@ std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const Netwo
 std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
   constexpr std::int64_t kMost = 20000;
   return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
-                                                           : std::min(5 * o.datasets, kMost);
+                                                           : 5 * std::min(o.datasets, kMost / 5);
 }
 
 void check_net(const CheckVerb& o, const Call& call) {
