@@ -27,7 +27,7 @@ struct CheckVerb {
   std::string predictions, save_predictions, model_prior;
   std::string robustness;
   std::int64_t robustness_datasets = 200;
-  std::int64_t missed_datasets = 10000;
+  std::int64_t missed_datasets = 20000;
   bool strict = false;
   CsvFormat csv;
   CheckOptions options;
@@ -47,7 +47,7 @@ Fields own_fields(CheckVerb& o) {
               .at_least(1),
           field("missed_datasets", o.missed_datasets,
                 "further data sets, for a second learner that looks for what the network missed (0: none; if "
-                "not given: five times --datasets, at most 20000)")
+                "not given: ten times --datasets, at most 20000)")
               .at_least(0),
           field("predictions", o.predictions,
                 "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
@@ -197,7 +197,7 @@ std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const Netwo
 std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
   constexpr std::int64_t kMost = 20000;
   return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
-                                                           : 5 * std::min(o.datasets, kMost / 5);
+                                                           : 10 * std::min(o.datasets, kMost / 10);
 }
 
 void check_net(const CheckVerb& o, const Call& call) {

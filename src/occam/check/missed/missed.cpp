@@ -18,7 +18,7 @@ namespace occam {
 namespace {
 
 constexpr std::int64_t kChunk = 500;  // data sets simulated at a time
-constexpr double kMostValues = 1e7;   // in all data sets together
+constexpr double kMostValues = 2e7;   // in all data sets together
 constexpr std::size_t kShown = 12;    // statistics in the table
 constexpr std::size_t kNamed = 3;     // statistics in the judgement
 
@@ -157,7 +157,7 @@ std::int64_t missed_data_sets(const Problem& problem, const MissedRequest& reque
   Supply(problem, request, pool).fill(0, std::min<std::int64_t>(count, 100), first);
   const double each = static_cast<double>(first.rows() * first.columns()) / static_cast<double>(first.size());
   const auto most = static_cast<std::int64_t>(kMostValues / std::max(1.0, each));
-  return std::min(count, std::max(most, 2 * kFewestToLearn));
+  return std::min(count, std::max(most, kFewestToLearn));
 }
 
 Missed measure_missed(Comparator& comparator, const Problem& problem, const MissedRequest& request,

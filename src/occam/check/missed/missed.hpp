@@ -23,7 +23,7 @@ class ThreadPool;
 
 struct MissedRequest {
   std::uint64_t seed = 1;
-  std::int64_t data_sets = 10000;
+  std::int64_t data_sets = 20000;
   const Batch* table = nullptr;  // take these rows of it, in any order, instead of simulating
   std::span<const std::int64_t> table_rows = {};
 };

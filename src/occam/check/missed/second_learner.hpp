@@ -34,7 +34,7 @@ struct SecondOpinion {
 
 // Needs at least kFewestToLearn data sets, in an order that says nothing about models. The same seed gives
 // the same bits on any number of threads.
-inline constexpr std::int64_t kFewestToLearn = 400;
+inline constexpr std::int64_t kFewestToLearn = 1000;
 SecondOpinion second_opinion(const SecondLearnerInput& input, std::uint64_t seed, ThreadPool& pool);
 
 }  // namespace occam
