@@ -17,10 +17,12 @@
 namespace occam {
 namespace {
 
-constexpr std::int64_t kChunk = 500;  // data sets simulated at a time
-constexpr double kMostValues = 2e7;   // in all data sets together
-constexpr std::size_t kShown = 12;    // statistics in the table
-constexpr std::size_t kNamed = 3;     // statistics in the judgement
+constexpr std::int64_t kChunk = 500;     // data sets simulated at a time
+constexpr double kMostValues = 2e7;      // in all data sets together
+constexpr double kMostStatistics = 2e7;  // of all data sets together
+constexpr std::int64_t kLookedAt = 100;  // data sets that tell how large they are
+constexpr std::size_t kShown = 12;       // statistics in the table
+constexpr std::size_t kNamed = 3;        // statistics in the judgement
 
 // The problem with a size drawn for every data set: sizes shared by many would make their gains depend on
 // each other.
@@ -64,6 +66,16 @@ class Supply {
   std::optional<Simulator> simulator_;
   std::vector<std::int64_t> rows_;
 };
+
+RichStatistics learn_statistics(const Problem& problem, const Batch& batch) {
+  std::vector<std::string> names;
+  std::vector<bool> design;
+  for (const Column& column : problem.columns()) {
+    names.push_back(column.name);
+    design.push_back(column.role == Role::design);
+  }
+  return RichStatistics::learn(batch.view(), names, problem.ordered(), design);
+}
 
 // With many models, their probabilities are no statistics of their own: there would be little else.
 bool shows_models(std::int64_t models) {
@@ -154,9 +166,11 @@ std::int64_t missed_data_sets(const Problem& problem, const MissedRequest& reque
   if (request.table != nullptr) count = std::min(count, static_cast<std::int64_t>(request.table_rows.size()));
   if (count < kFewestToLearn) return 0;
   Batch first;
-  Supply(problem, request, pool).fill(0, std::min<std::int64_t>(count, 100), first);
+  Supply(problem, request, pool).fill(0, std::min<std::int64_t>(count, kLookedAt), first);
   const double each = static_cast<double>(first.rows() * first.columns()) / static_cast<double>(first.size());
-  const auto most = static_cast<std::int64_t>(kMostValues / std::max(1.0, each));
+  const auto statistics = static_cast<double>(learn_statistics(problem, first).size());
+  const auto most =
+      static_cast<std::int64_t>(std::min(kMostValues / std::max(1.0, each), kMostStatistics / statistics));
   return std::min(count, std::max(most, kFewestToLearn));
 }
 
@@ -170,9 +184,7 @@ Missed measure_missed(Comparator& comparator, const Problem& problem, const Miss
   Supply supply(problem, request, pool);
   Batch batch;
   supply.fill(0, std::min(kChunk, count), batch);
-  const auto D = static_cast<std::int64_t>(file.columns.size());
-  const RichStatistics rich =
-      RichStatistics::learn(batch.view(), file.columns, file.ordered, file.design.is_design(D));
+  const RichStatistics rich = learn_statistics(problem, batch);
   Missed missed;
   SecondLearnerInput input;
   input.J = problem.J();

@@ -41,8 +41,8 @@ struct Missed {
   double bound(double level = 0.025) const;
 };
 
-// How many data sets it takes: those asked for, less where they are large (kMostValues numbers in all, judged
-// by the first few), or those of the table. 0 where they are too few to learn from.
+// How many data sets it takes: those asked for, or those of the table; fewer where they are large or there is
+// much to say of them, judged by the first ones. 0 where they are too few to learn from.
 std::int64_t missed_data_sets(const Problem& problem, const MissedRequest& request, ThreadPool& pool);
 
 // `done` is called with the number of data sets behind; it may throw to stop. Data sets are of the stream

@@ -14,6 +14,7 @@ namespace occam {
 namespace {
 
 constexpr std::size_t kMostLevels = 24;      // whose shares are looked at one by one
+constexpr std::size_t kMostDescribed = 16;   // columns looked at beyond the sketch
 constexpr std::size_t kMostPairs = 45;       // of columns
 constexpr std::size_t kMostRegressed = 12;   // columns explained by all others
 constexpr std::size_t kMostPolynomial = 4;   // columns explained by powers of another
@@ -333,7 +334,7 @@ struct RichStatistics::Values {
 
 void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
   Values data;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
+  for (std::size_t c = 0, described = 0; c < columns_.size(); ++c) {
     const Typical& typical = columns_[c];
     std::vector<double>& plain = data.plain.emplace_back();
     std::vector<double>& tame = data.tame.emplace_back();
@@ -341,6 +342,7 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
       plain.push_back((static_cast<double>(rows.row(r)[c]) - typical.centre) / typical.scale);
       tame.push_back(std::asinh(plain.back()));
     }
+    if (described++ >= kMostDescribed) continue;
     const std::vector<double> there = without_missing(plain), there_tame = without_missing(tame);
     if (ordered_ && !typical.design) series(typical, there, there_tame, out);
     column(typical, there, there_tame, out);
