@@ -88,7 +88,7 @@ TEST(Missed, BoundsWhatIsMissingFromBelow) {
   };
   for (const char* problem : {"beta-binomial", "regression", "correlation"}) {
     for (const Fault& fault : {blind, timid, rash}) {
-      const Checked result = checked(problem, 1, 4000, fault);
+      const Checked result = checked(problem, 1, 3000, fault);
       EXPECT_GT(result.gap, 0.05) << problem;
       EXPECT_LT(result.missed.bound(), result.gap) << problem;
       EXPECT_GT(result.missed.bound(), result.gap / 3) << problem;

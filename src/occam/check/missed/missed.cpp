@@ -135,12 +135,14 @@ double mean_loss(const SecondLearnerInput& input) {
 
 std::vector<std::pair<std::string, double>> closest(const std::vector<std::string>& names,
                                                     const std::vector<double>& explains) {
+  // Of those that say the same but for a percent, the first: simple statistics come before others.
+  const auto in_percent = [](const auto& one) { return std::round(100 * one.second); };
   std::vector<std::pair<std::string, double>> result;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (explains[i] > 0) result.emplace_back(names[i], explains[i]);
   }
   std::stable_sort(result.begin(), result.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+                   [&](const auto& a, const auto& b) { return in_percent(a) > in_percent(b); });
   result.resize(std::min(result.size(), kShown));
   return result;
 }

@@ -376,7 +376,7 @@ void RichStatistics::column(const Typical& typical, const std::vector<double>& v
   out.put(tame.skewness, "skewness of asinh {}", name);
   out.put(tame.kurtosis, "kurtosis of asinh {}", name);
   if (typical.positive) logarithms(typical, values, out);
-  if (typical.counts) counts(typical, values, out);
+  if (typical.counts && typical.levels.size() != 2) counts(typical, values, out);
   if (typical.circular) angles(typical, values, out);
   tails(typical, values, out);
 }
