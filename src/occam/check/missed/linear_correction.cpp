@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<double, 4> kRidges = {1, 0.1, 0.01, 0.001};
 constexpr int kSteps = 8;                    // per ridge
 constexpr std::int64_t kMostUsed = 160;      // statistics
-constexpr std::int64_t kMostWeights = 3200;  // statistics times models
+constexpr std::int64_t kMostWeights = 2400;  // statistics times models
 
 double dot(std::span<const float> a, std::span<const float> b) {
   std::array<float, 16> sums = {};

@@ -20,7 +20,9 @@ constexpr std::size_t kMostRegressed = 12;   // columns explained by all others
 constexpr std::size_t kMostPolynomial = 4;   // columns explained by powers of another
 constexpr std::size_t kMostTransitions = 4;  // levels whose order is looked at pair by pair
 constexpr std::size_t kMostLaggedPairs = 6;
-constexpr std::size_t kOrders = 4;  // of autoregressions
+constexpr std::size_t kMostProfiles = 6;  // of one column over another
+constexpr std::size_t kProfile = 16;      // parts of the range of a column
+constexpr std::size_t kOrders = 4;        // of autoregressions
 constexpr double kTiny = 1e-300;
 
 double log_of(double x) {
@@ -303,6 +305,10 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
     typical.scale = (at(0.75) - at(0.25)) / 1.349;
     if (!(typical.scale > 0)) typical.scale = (at(0.99) - at(0.01)) / 4;
     if (!(typical.scale > 0)) typical.scale = values.back() > values.front() ? at(1) - at(0) : 1.0;
+    for (std::size_t k = 1; k < kProfile; ++k) {
+      const double quantile = at(static_cast<double>(k) / kProfile);
+      typical.edges.push_back((quantile - typical.centre) / typical.scale);
+    }
     typical.positive = values.front() > 0;
     typical.counts = values.front() >= 0 &&
                      std::all_of(values.begin(), values.end(), [](float x) { return x == std::floor(x); });
@@ -352,7 +358,10 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
     regressions(data.plain, "", out);
     regressions(data.tame, "asinh ", out);
   }
-  if (columns_.size() > 1 && columns_.size() <= kMostPolynomial) polynomials(data, out);
+  if (columns_.size() > 1 && columns_.size() <= kMostPolynomial) {
+    polynomials(data, out);
+    profiles(data, out);
+  }
   if (ordered_) lagged_pairs(data, out);
 }
 
@@ -614,6 +623,36 @@ void RichStatistics::polynomials(const Values& data, Collector& out) const {
       out.put(gain(left[3], left[4]), "evidence for a third power of {}", names);
       out.put(gain(origin[0], origin[1]), "evidence for a line through zero of {}", names);
       out.put(gain(origin[1], left[2]), "evidence for a line beside zero of {}", names);
+    }
+  }
+}
+
+// Every observed column over the range of every other: what it is where the other is lowest, ..., highest.
+// Sees dependence of any shape.
+void RichStatistics::profiles(const Values& data, Collector& out) const {
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < columns_.size(); ++b) {
+    for (std::size_t a = 0; a < columns_.size(); ++a) {
+      if (a == b || columns_[b].design || count == kMostProfiles) continue;
+      ++count;
+      const Both pair = both(data.plain[a], data.tame[b]);
+      const double mean = pair.b.empty() ? 0 : mean_of(pair.b);
+      std::array<double, kProfile> sums = {}, rows = {};
+      const std::vector<double>& edges = columns_[a].edges;
+      for (std::size_t i = 0; i < pair.a.size(); ++i) {
+        const auto part =
+            static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end(), pair.a[i]) - edges.begin());
+        sums[part] += pair.b[i] - mean;
+        rows[part] += 1;
+      }
+      double spread = 0;
+      for (std::size_t k = 0; k < kProfile; ++k) {
+        const double strength = sums[k] / std::sqrt(rows[k] + 1);
+        spread += strength * strength;
+        out.put(strength, "{} where {} is in part {} of {} of its range", columns_[b].name, columns_[a].name,
+                k + 1, kProfile);
+      }
+      out.put(spread, "how much {} differs over the range of {}", columns_[b].name, columns_[a].name);
     }
   }
 }

@@ -39,6 +39,7 @@ class RichStatistics {
     bool counts = false;           // whole numbers from 0 on
     bool circular = false;         // angles, perhaps
     std::vector<float> levels;     // where there are few
+    std::vector<double> edges;     // quantiles, in units of what is typical
   };
   class Collector;
   struct Values;
@@ -55,6 +56,7 @@ class RichStatistics {
   void regressions(const std::vector<std::vector<double>>& columns, const char* scale, Collector& out) const;
   void partial_correlations(const std::vector<double>& C, double n, const char* scale, Collector& out) const;
   void polynomials(const Values& data, Collector& out) const;
+  void profiles(const Values& data, Collector& out) const;
   void series(const Typical& typical, const std::vector<double>& values, const std::vector<double>& tame,
               Collector& out) const;
   void autoregressions(const std::vector<double>& values, double from_zero, const std::string& name,

@@ -11,7 +11,7 @@
 namespace occam {
 namespace {
 
-constexpr double kMostWork = 2e8;  // data sets times models times rounds
+constexpr double kMostWork = 1e8;  // data sets times models times rounds
 constexpr double kStop = 0.25;     // the part of a half that says when to stop
 // The part that the network keeps in the second opinion: no gain is below its logarithm, so that no rare
 // blunder of the learner goes unseen by the interval of the mean.
