@@ -27,6 +27,7 @@ struct CheckVerb {
   std::string predictions, save_predictions, model_prior;
   std::string robustness;
   std::int64_t robustness_datasets = 200;
+  std::int64_t missed_datasets = 20000;
   bool strict = false;
   CsvFormat csv;
   CheckOptions options;
@@ -44,6 +45,10 @@ Fields own_fields(CheckVerb& o) {
                 "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
           field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
               .at_least(1),
+          field("missed_datasets", o.missed_datasets,
+                "further data sets, for a second learner that looks for what the network missed (0: none; if "
+                "not given: ten times --datasets, at most 20000)")
+              .at_least(0),
           field("predictions", o.predictions,
                 "check the predictions in this file (.csv, .tsv, .npz) instead of a network's"),
           field("model_prior", o.model_prior,
@@ -157,7 +162,8 @@ class SavedAside final : public PredictionWriter {
 };
 
 void check_file(const CheckVerb& o, const Call& call) {
-  for (const char* option : {"n", "datasets", "robustness", "save-predictions", "problem", "table"}) {
+  for (const char* option :
+       {"n", "datasets", "robustness", "missed-datasets", "save-predictions", "problem", "table"}) {
     std::string name = option;
     std::replace(name.begin(), name.end(), '-', '_');
     if (call.given(name)) throw Error(ErrorKind::usage, "--{} needs a network, not --predictions", option);
@@ -187,6 +193,13 @@ std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const Netwo
   return rows;
 }
 
+// A check of few data sets is meant to be quick; with fewer than a learner can learn from there is none.
+std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
+  constexpr std::int64_t kMost = 20000;
+  return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
+                                                           : 10 * std::min(o.datasets, kMost / 10);
+}
+
 void check_net(const CheckVerb& o, const Call& call) {
   for (const char* option : {"n", "datasets", "robustness"}) {
     if (!o.table.empty() && call.given(option))
@@ -212,6 +225,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   request.data_sets = o.datasets;
   request.n = o.n;
   request.options = o.options;
+  request.missed_data_sets = missed_data_sets(o, call);
   if (!o.robustness.empty()) {
     request.robustness.emplace();
     request.robustness->data_sets = o.robustness_datasets;
@@ -236,8 +250,9 @@ void register_check(Verbs& verbs) {
   verbs.add("check", "How far a network can be trusted")
       .about(R"(
         Simulates fresh data sets, of the sizes given and of the problem's own, asks the network
-        about them, and judges the answers: accuracy, log-loss, calibration, overconfidence, and,
-        where the exact posterior is known, the distance from it. Prints a table by size and a
+        about them, and judges the answers: accuracy, log-loss, calibration, overconfidence, what a
+        second learner finds in the data that the network missed, and, where the exact posterior
+        is known, the distance from it. Prints a table by size and a
         verdict; with -o also writes a report. With --predictions FILE it judges probabilities that
         any other program made.
       )")

@@ -69,6 +69,46 @@ TEST_F(Check, ReportHasMetricsPageAndTables) {
   }
 }
 
+// A network that has seen two batches says much the same of all data: no worse calibrated than others, and
+// blind.
+TEST_F(Check, SaysWhatABlindNetworkMissed) {
+  ASSERT_EQ((*shell_)("occam train beta-binomial -o blind.occam --iterations 2 --batch 16 --warmup 1 --quiet "
+                      "--validation-datasets 100 --restarts 0 --scope-reference 0 "
+                      "--network 'inv_width=8 equiv_width=8 post_width=8 summary=4'")
+                .code,
+            0);
+  const Outcome outcome = (*shell_)("occam check blind.occam --datasets 200 -o blind --quiet");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("What was missed [serious]: The network leaves at least 0."), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("The exact posterior is known: "), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("no fault was found"), std::string::npos) << outcome.out;
+  const json missed = metrics("blind")["findings"]["missed"];
+  const double bound = missed["missed_bound"]["value"].get<double>();
+  EXPECT_GT(bound, 0.08);
+  EXPECT_LT(bound, metrics("blind")["findings"]["exact"]["kl"]["value"].get<double>());
+  EXPECT_GT(missed["missed_estimate"]["value"].get<double>(), bound);
+  EXPECT_EQ(missed["missed_data_sets"]["value"].get<double>(), 2000);
+  EXPECT_GT(read_csv(shell_->folder() / "blind/missed_by_n.csv").rows(), 0u);
+  EXPECT_GT(read_csv(shell_->folder() / "blind/missed_statistics.csv").rows(), 0u);
+}
+
+TEST_F(Check, LooksForWhatWasMissedInAsManyDataSetsAsAsked) {
+  const auto data_sets = [&](const std::string& options) -> double {
+    EXPECT_EQ((*shell_)("occam check net.occam --datasets 100 -o many --quiet " + options).code, 0)
+        << options;
+    const json findings = metrics("many")["findings"];
+    return findings.contains("missed") ? findings["missed"]["missed_data_sets"]["value"].get<double>() : 0;
+  };
+  EXPECT_EQ(data_sets(""), 1000);
+  EXPECT_EQ(data_sets("--missed-datasets 1500"), 1500);
+  EXPECT_EQ(data_sets("--missed-datasets 0"), 0);
+  EXPECT_EQ(data_sets("--missed-datasets 900"), 0) << "too few to learn from";
+  ASSERT_EQ((*shell_)("occam simulate beta-binomial --datasets 1200 -o table.npz --quiet").code, 0);
+  ASSERT_EQ((*shell_)("occam check net.occam --table table.npz -o many --quiet").code, 0);
+  EXPECT_EQ(metrics("many")["findings"]["missed"]["missed_data_sets"]["value"].get<double>(), 1200);
+}
+
 // Names of disturbances have capitals where the parameters have them; names of files do not.
 TEST_F(Check, RobustnessOfANeuronIsReported) {
   const Outcome trained = (*shell_)(
@@ -131,6 +171,7 @@ TEST_F(Check, BadInputIsOneMessageAndACode) {
       {"occam check --predictions none.csv", 66, "none.csv"},
       {"occam check net.occam --predictions good.csv", 64, "one is wanted"},
       {"occam check --predictions good.csv --n 5", 64, "--n needs a network"},
+      {"occam check --predictions good.csv --missed-datasets 5", 64, "--missed-datasets needs a network"},
       {"occam check --predictions good.csv --save-predictions x.csv", 64,
        "--save-predictions needs a network"},
       {"occam check --predictions good.csv --model-prior a=0.5,c=0.5", 64, "unknown model 'c'"},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "occam/check/missed/missed.hpp"
 #include "occam/check/prediction_file.hpp"
 #include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
@@ -111,6 +112,15 @@ void add_options(Report& report, CheckOptions options) {
   report.provenance.emplace_back("version", kVersion);
 }
 
+// What training and the exact posterior say of how much the network lacks.
+KnownGap known_gap(const NetworkFile& file, const std::vector<Finding>& findings) {
+  KnownGap known;
+  known.kl = metric_value(findings, "kl");
+  const auto gain = file.record.find("expected_gain");
+  if (gain != file.record.end() && gain->is_number()) known.training_gain = gain->get<double>();
+  return known;
+}
+
 }  // namespace
 
 double metric_value(const std::vector<Finding>& findings, const std::string& name) {
@@ -132,7 +142,10 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   const std::int64_t data_sets =
       request.table == nullptr ? request.data_sets : static_cast<std::int64_t>(request.table_rows.size());
   const std::int64_t disturbed = request.robustness ? robustness_data_sets(problem, *request.robustness) : 0;
-  Work work(progress, runs * data_sets + disturbed);
+  const MissedRequest missed{request.seed, request.missed_data_sets, request.table, request.table_rows};
+  const std::int64_t missed_sets = missed_data_sets(problem, missed, pool);
+  const double level = test_level(request.options, runs, missed_sets > 0 ? 1 : 0);
+  Work work(progress, runs * data_sets + disturbed + missed_sets);
   CheckResult result;
   Report& report = result.report;
   Sizes sizes(layout.has_exact);
@@ -140,7 +153,7 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
     const bool all = i + 1 == runs;
     PredictRequest predicted{request.seed, data_sets, {}};
     if (!all) predicted.n = request.n[static_cast<std::size_t>(i)];
-    Checker checker(layout, request.options, request.seed, runs);
+    Checker checker(layout, request.options, request.seed, level);
     const auto take = [&](const Predictions& block) {
       checker.add(block, pool);
       if (all && request.save != nullptr) request.save->add(block);
@@ -162,6 +175,11 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   report.findings.insert(report.findings.begin(), sizes.take());
   if (!file.doubt().empty()) {
     report.findings.insert(report.findings.begin(), training_finding(file.doubt()));
+  }
+  if (missed_sets > 0) {
+    const Missed found = measure_missed(comparator, problem, missed, pool, work.part(missed_sets));
+    report.findings.push_back(
+        missed_finding(found, known_gap(file, report.findings), request.options.missed_limit, level));
   }
   if (request.robustness) {
     report.findings.push_back(

@@ -22,6 +22,7 @@ struct CheckRequest {
   std::vector<std::int64_t> n;    // sizes to check one by one, before the problem's own
   CheckOptions options;
   std::optional<RobustnessRequest> robustness;
+  std::int64_t missed_data_sets = 0;  // to find what the network missed; 0: it is not looked for
   const Batch* table =
       nullptr;  // check these rows of it instead of simulating; n and robustness do not apply
   std::vector<std::int64_t> table_rows = {};
@@ -35,7 +36,8 @@ struct CheckResult {
 
 // Simulates fresh data sets of the test stream, asks the network, and judges the answers. The finding `sizes`
 // has one row for each size asked for and one, "all", for the problem's own; the other findings are about the
-// latter. Throws Error(interrupted) when `progress` asks to stop.
+// latter. Where `missed_data_sets` are asked for, and not too few, the finding `missed` is there too.
+// Throws Error(interrupted) when `progress` asks to stop.
 CheckResult check_network(Comparator& comparator, const Problem& problem, const CheckRequest& request,
                           ThreadPool& pool, ProgressSink& progress);
 

@@ -57,7 +57,8 @@ Fields fields(CheckOptions& o) {
           .above(0),
       field("loss_limit", o.loss_limit, "log-loss beyond what the predictions themselves expect [nats]")
           .above(0),
-      field("kl_limit", o.kl_limit, "distance from the exact posterior that is a warning [nats]").above(0)};
+      field("kl_limit", o.kl_limit, "distance from the exact posterior that is a warning [nats]").above(0),
+      field("missed_limit", o.missed_limit, "evidence left unused that is a warning [nats]").above(0)};
 }
 
 const Registry<Diagnostic>& diagnostics() {
@@ -69,14 +70,18 @@ const Registry<Diagnostic>& diagnostics() {
   return all;
 }
 
+double test_level(const CheckOptions& options, std::int64_t streams, std::int64_t further) {
+  std::int64_t tests = 0;
+  for (const std::string& name : diagnostics().names()) tests += diagnostics().at(name).tests;
+  return options.false_alarm / static_cast<double>(tests * streams + further);
+}
+
 Checker::Checker(PredictionLayout layout, const CheckOptions& options, std::uint64_t seed,
-                 std::int64_t shares) {
+                 std::optional<double> level) {
   context_.layout = std::move(layout);
   context_.options = options;
   context_.seed = seed;
-  std::int64_t tests = 0;
-  for (const std::string& name : diagnostics().names()) tests += diagnostics().at(name).tests;
-  context_.level = options.false_alarm / static_cast<double>(tests * shares);
+  context_.level = level.value_or(test_level(options, 1, 0));
   for (const std::string& name : diagnostics().names()) {
     if (auto measurement = diagnostics().at(name).make(context_)) {
       measurements_.push_back(std::move(measurement));

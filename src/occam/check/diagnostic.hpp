@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ struct CheckOptions {
   double calibration_limit = 0.03;  // errors beyond these, after what chance explains, are warnings
   double overconfidence_limit = 0.02;
   double share_limit = 0.02;
-  double loss_limit = 0.05;  // nats
-  double kl_limit = 0.05;    // nats
+  double loss_limit = 0.05;    // nats
+  double kl_limit = 0.05;      // nats
+  double missed_limit = 0.02;  // nats
 };
 Fields fields(CheckOptions& options);
 
@@ -86,11 +88,16 @@ struct Diagnostic {
 const Registry<Diagnostic>& diagnostics();
 void register_diagnostics(Registry<Diagnostic>& registry);  // generated
 
-// All diagnostics over one stream of predictions. `shares`: among how many streams the allowed false alarms
-// are shared out.
+// The false-alarm probability of one test, where so many streams of predictions go through all diagnostics
+// and there are `further` tests.
+double test_level(const CheckOptions& options, std::int64_t streams, std::int64_t further);
+
+// All diagnostics over one stream of predictions. `level` is the false-alarm probability of one test; none:
+// as if this stream were all.
 class Checker {
  public:
-  Checker(PredictionLayout layout, const CheckOptions& options, std::uint64_t seed, std::int64_t shares = 1);
+  Checker(PredictionLayout layout, const CheckOptions& options, std::uint64_t seed,
+          std::optional<double> level = {});
 
   void add(const Predictions& predictions, ThreadPool& pool);
   std::int64_t count() const { return count_; }

@@ -30,6 +30,7 @@ enum class Purpose : std::uint32_t {
   group = 15,       // model frequencies in a population, given the evidences of its members
   order = 16,       // orders in which observations might have come in
   missing = 17,     // values that go missing after simulation
+  missed = 18,      // data sets that show what a network missed, and what draws there are in finding it
 };
 
 // One block of Philox4x32-10, as published: the bare function behind every stream.

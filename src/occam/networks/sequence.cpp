@@ -1,6 +1,6 @@
 // Sequence network for ordered observations: an LSTM (many to one) beside a stack of convolutions over time
 // with mean or max over what they leave; either may be left out. Output: [last hidden state, pooled channels,
-// log N]. Source: Radev et al. 2020, appendix A; the authors' code pools with max over time. Difference: log
+// log N]. Series shorter than the windows are continued with zeros for the convolutions. Source: Radev et al. 2020, appendix A; the authors' code pools with max over time. Difference: log
 // N as an input.
 #include <algorithm>
 #include <optional>
@@ -74,7 +74,6 @@ class SequenceBody final : public Body<T> {
   }
 
   std::int64_t features() const override { return features_; }
-  std::int64_t shortest() const override { return shortest_; }
   // The LSTM multiplies one row per series at each step, so it wants many series, however long.
   std::int64_t bundle_rows() const override { return lstm_ ? std::int64_t{1} << 20 : 4096; }
   std::int64_t bundle_sets() const override { return 16; }
@@ -103,7 +102,8 @@ class SequenceBody final : public Body<T> {
     }
     if (!convolutions_.empty()) {
       kept.layers = workspace.take<Ragged<T>>(layers());
-      Ragged<const T> input = x;
+      kept.input = long_enough(x, workspace);
+      Ragged<const T> input = kept.input;
       for (std::int64_t i = 0; i < layers(); ++i) {
         kept.layers[i] = convolutions_[i].forward(packed, input, workspace);
         input = as_const(kept.layers[i]);
@@ -137,7 +137,7 @@ class SequenceBody final : public Body<T> {
     Matrix<T> d = workspace.matrix<T>(last.x.rows, channels_);
     pool_back<T>(pooling_, T{1}, last, {}, kept.pooled, kept.largest, d_pooled, d);
     for (std::int64_t i = layers() - 1; i >= 0; --i) {
-      const Ragged<const T> input = i == 0 ? x : as_const(kept.layers[i - 1]);
+      const Ragged<const T> input = i == 0 ? kept.input : as_const(kept.layers[i - 1]);
       const Matrix<T> below = i == 0 ? Matrix<T>{} : workspace.matrix<T>(input.x.rows, input.x.columns);
       convolutions_[i].backward(packed, input, as_const(kept.layers[i]), d, below, gradient);
       d = below;
@@ -147,10 +147,28 @@ class SequenceBody final : public Body<T> {
  private:
   struct Tape {
     typename Lstm<T>::Tape* lstm;
+    Ragged<const T> input;  // of the first convolution
     Ragged<T>* layers;
     std::int32_t* largest;
     Matrix<T> pooled;
   };
+
+  // Series that are too short for the windows get rows of zeros (what is typical) behind their last one.
+  Ragged<const T> long_enough(Ragged<const T> x, Workspace& workspace) const {
+    std::int64_t rows = 0;
+    for (std::int64_t set = 0; set < x.sets; ++set) rows += std::max(x.size(set), shortest_);
+    if (rows == x.x.rows) return x;
+    std::int64_t* offsets = workspace.take<std::int64_t>(x.sets + 1);
+    T* to = workspace.take<T>(rows * x.x.stride);
+    const Matrix<const T> padded{to, rows, x.x.columns, x.x.stride};
+    offsets[0] = 0;
+    for (std::int64_t set = 0; set < x.sets; ++set) {
+      offsets[set + 1] = offsets[set] + std::max(x.size(set), shortest_);
+      to = std::copy_n(x.x.row(x.offsets[set]), x.size(set) * x.x.stride, to);
+      to = std::fill_n(to, (offsets[set + 1] - offsets[set] - x.size(set)) * x.x.stride, T{0});
+    }
+    return {padded, offsets, x.sets};
+  }
 
   static Ragged<const T> as_const(const Ragged<T>& r) { return {r.x, r.offsets, r.sets}; }
 

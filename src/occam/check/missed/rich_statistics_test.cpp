@@ -1,0 +1,127 @@
+#include "occam/check/missed/rich_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "occam/core/rng.hpp"
+
+namespace occam {
+namespace {
+
+RichStatistics learned(const std::vector<float>& rows, std::vector<std::string> names, bool ordered) {
+  const auto D = static_cast<std::int64_t>(names.size());
+  const std::int64_t offsets[] = {0, static_cast<std::int64_t>(rows.size()) / D};
+  return RichStatistics::learn({{rows.data(), offsets[1], D, D}, offsets, 1}, names, ordered);
+}
+
+std::vector<float> statistics(const RichStatistics& rich, const std::vector<float>& rows, std::int64_t D) {
+  std::vector<float> out(static_cast<std::size_t>(rich.size()), NAN);
+  rich.of({rows.data(), static_cast<std::int64_t>(rows.size()) / D, D, D}, out);
+  return out;
+}
+
+// As it was before asinh was taken of it.
+double named(const RichStatistics& rich, const std::vector<float>& values, const std::string& name) {
+  const auto found = std::find(rich.names().begin(), rich.names().end(), name);
+  EXPECT_NE(found, rich.names().end()) << name;
+  return found == rich.names().end()
+             ? NAN
+             : std::sinh(static_cast<double>(values[static_cast<std::size_t>(found - rich.names().begin())]));
+}
+
+std::vector<float> normals(std::size_t count) {
+  Rng rng(1, Purpose::test, 0);
+  std::vector<float> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<float>(rng.normal()));
+  return values;
+}
+
+TEST(RichStatistics, HaveOneNameEach) {
+  for (const bool ordered : {false, true}) {
+    const RichStatistics rich = learned(normals(300), {"a", "b", "c"}, ordered);
+    const std::set<std::string> names(rich.names().begin(), rich.names().end());
+    EXPECT_EQ(names.size(), rich.names().size()) << ordered;
+    for (const float value : statistics(rich, normals(30), 3)) EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+// y = x1 + x2 exactly, in columns that are not correlated with each other.
+TEST(RichStatistics, SeeWhatColumnsExplainTogether) {
+  std::vector<float> rows;
+  for (int i = 0; i < 40; ++i) {
+    const float a = i % 2 == 0 ? 1 : -1, b = i / 2 % 2 == 0 ? 1 : -1, c = i / 4 % 2 == 0 ? 1 : -1;
+    rows.insert(rows.end(), {a, b, c, a + b});
+  }
+  const RichStatistics rich = learned(normals(400), {"x1", "x2", "x3", "y"}, false);
+  const std::vector<float> values = statistics(rich, rows, 4);
+  // One column explains half of the variance, two all of it.
+  EXPECT_NEAR(named(rich, values, "evidence that y depends on another column"), 20 * std::log(2), 0.01);
+  EXPECT_GT(named(rich, values, "evidence that y depends on more than one column"), 200);
+  EXPECT_NEAR(named(rich, values, "evidence that x3 depends on all other columns"), 0, 0.01);
+}
+
+TEST(RichStatistics, SeeLinesCurvesAndChanges) {
+  std::vector<float> curve, series;
+  for (int i = -20; i <= 20; ++i) {
+    const auto x = static_cast<float>(i) / 10;
+    curve.insert(curve.end(), {x, x * x});
+    series.push_back((i <= 4 ? 0.0f : 5.0f) + static_cast<float>(i % 2) * 0.1f);
+  }
+  const RichStatistics two = learned(normals(400), {"x", "y"}, false);
+  const std::vector<float> of_curve = statistics(two, curve, 2);
+  EXPECT_NEAR(named(two, of_curve, "evidence for a slope of y on x"), 0, 0.01);
+  EXPECT_GT(named(two, of_curve, "evidence for a curve of y on x"), 100);
+  const RichStatistics one = learned(normals(400), {"x"}, true);
+  const std::vector<float> of_series = statistics(one, series, 1);
+  EXPECT_NEAR(named(one, of_series, "place of the change of the level of x"), 25.0 / 41, 1e-4);
+  EXPECT_GT(named(one, of_series, "evidence for a change of the level of x at the best place"), 10);
+}
+
+TEST(RichStatistics, SeeAutoregressionsThatExplode) {
+  std::vector<float> series = {1e-3f, 2e-3f};
+  while (series.size() < 100)
+    series.push_back(1.9f * series[series.size() - 1] - 0.1f * series[series.size() - 2]);
+  const RichStatistics rich = learned(normals(400), {"x"}, true);
+  const std::vector<float> values = statistics(rich, series, 1);
+  for (const float value : values) ASSERT_TRUE(std::isfinite(value));
+  EXPECT_GT(named(rich, values, "evidence that x depends on 1 earlier values around zero"), 100);
+}
+
+TEST(RichStatistics, AreFiniteForStrangeData) {
+  const float huge = std::numeric_limits<float>::max();
+  const std::vector<std::vector<float>> cases = {{0, 0},
+                                                 {huge, -huge, -huge, huge, huge, huge},
+                                                 {NAN, NAN, NAN, NAN},
+                                                 {NAN, 1, 2, NAN, 3, 4, 5, NAN},
+                                                 {1e-38f, 1e30f, 2e-38f, -1e30f}};
+  for (const bool ordered : {false, true}) {
+    for (const auto& [name, sample] :
+         {std::pair{"usual", normals(400)}, std::pair{"huge", std::vector<float>{huge, 0, -huge, 1, 5, 1}},
+          std::pair{"constant", std::vector<float>(20, 3)}, std::pair{"none", std::vector<float>(20, NAN)}}) {
+      const RichStatistics rich = learned(sample, {"a", "b"}, ordered);
+      for (const std::vector<float>& rows : cases) {
+        const std::vector<float> values = statistics(rich, rows, 2);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          ASSERT_TRUE(std::isfinite(values[i])) << name << ": " << rich.names()[i];
+        }
+      }
+    }
+  }
+}
+
+// Missing values are left out, not counted as something.
+TEST(RichStatistics, LeaveMissingValuesOut) {
+  const RichStatistics rich = learned(normals(400), {"a"}, false);
+  const std::vector<float> all = statistics(rich, {1, 2, 4}, 1);
+  const std::vector<float> some = statistics(rich, {1, NAN, 2, 4, NAN}, 1);
+  for (const char* name : {"mean of a", "log variance of a", "normal against Laplace tails of a"}) {
+    EXPECT_FLOAT_EQ(static_cast<float>(named(rich, all, name)), static_cast<float>(named(rich, some, name)));
+  }
+}
+
+}  // namespace
+}  // namespace occam
