@@ -55,6 +55,11 @@ std::string network_text(const NetworkFile& file) {
   line("problem", fmt::format("{} (fingerprint {})", file.problem_name, file.fingerprint));
   line("models", some(file.model_names));
   line("columns", some(file.columns));
+  for (std::size_t c = 0; c < file.config.inputs.size(); ++c) {
+    const ColumnInput& input = file.config.inputs[c];
+    if (input.transformation == Transformation::none && input.levels.empty()) continue;
+    line("", fmt::format("{}: {}", file.columns[c], input.text()));
+  }
   line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
                                    file.ordered ? "in order" : "order irrelevant"));
   const std::size_t members = file.members.size();
@@ -74,6 +79,10 @@ std::string network_text(const NetworkFile& file) {
   }
   line("validation loss", fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0),
                                       r.value("best_step", std::int64_t{0})));
+  if (r.contains("expected_gain")) {
+    line("twice as long", fmt::format("would be expected to gain {:.4f} nats", r.value("expected_gain", 0.0)));
+  }
+  if (!file.doubt().empty()) line("of no use", file.doubt());
   if (r.contains("seconds")) {
     line("wall time", fmt::format("{:.1f} s, {:.0f} data sets/s", r.value("seconds", 0.0),
                                   r.value("data_sets_per_s", 0.0)));

@@ -345,6 +345,8 @@ void expect_pytorch_head(const std::string& name, const std::string& head) {
   config.set_options({{"architecture", "set"},
                       {"inv_width", 6},
                       {"equiv_width", 5},
+                      {"moments", 0},
+                      {"modules", 2},
                       {"pooling", "mean"},
                       {"post_width", 7},
                       {"summary", 4},

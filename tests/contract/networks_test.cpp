@@ -241,9 +241,31 @@ TEST(Networks, RefuseBadInput) {
   broken.x[3] = std::nanf("");
   EXPECT_EQ(message(network, broken.view()), "observation 1, column 1: nan is not a finite number");
   const Network<float> sequence(small(all_options()[7]));
-  EXPECT_EQ(sequence.shortest(), 4);
-  EXPECT_EQ(message(sequence, Data({5, 3}, 2, 1).view()),
-            "data set 1 has 3 observations, the network needs at least 4");
+  EXPECT_EQ(message(sequence, Data({5, 3}, 2, 1).view()), "");  // continued: its windows take 4 rows
+  // Windows over more rows than anybody continues a series to.
+  const Network<float> wide(small({{"architecture", "sequence"},
+                                   {"lstm", 0},
+                                   {"filters", {2, 2}},
+                                   {"kernels", {64, 64}},
+                                   {"strides", {32, 1}}}));
+  EXPECT_EQ(wide.shortest(), 2080);
+  EXPECT_EQ(message(wide, Data({3000, 2000}, 2, 1).view()),
+            "data set 1 has 2000 observations, the network needs at least 2080");
+}
+
+// What follows a short series is zeros, whatever the windows.
+TEST(Networks, ShortSeriesAreContinued) {
+  const json options = {{"architecture", "sequence"}, {"lstm", 0}, {"log_n", false}, {"filters", {3}},
+                        {"kernels", {4}}, {"strides", {1}}};
+  NetworkConfig config = small(options);
+  config.standardisation.mean = {0, 0};
+  const Network<double> network(config);
+  const std::vector<double> weights = initial(network);
+  const Data series({2}, 2, 1);
+  Data continued({4}, 2, 1);
+  std::fill(continued.x.begin(), continued.x.end(), 0.0f);
+  std::copy(series.x.begin(), series.x.end(), continued.x.begin());
+  EXPECT_EQ(outputs(network, weights, series.view()), outputs(network, weights, continued.view()));
 }
 
 TEST(Networks, RefuseBadOptions) {
@@ -284,6 +306,7 @@ void expect_pytorch(const std::string& name, const json& options) {
   if (ref.has("sum_scale")) config.standardisation.typical_n = 1 / ref.number("sum_scale");
   json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}};
   table.update(options);
+  if (options["architecture"] == "set") table.update({{"moments", 0}, {"modules", 2}});  // as of the references
   config.set_options(table, name);
   const Network<T> network(config);
   std::vector<T> weights(network.weight_count()), gradient(network.weight_count()),

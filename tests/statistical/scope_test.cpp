@@ -56,7 +56,7 @@ TEST_P(ScopePromise, FalseAlarmsDoNotExceedTheLevelAtAnySize) {
   const Problem problem = load_problem(GetParam());
   Comparator comparator(hardly_trained(problem, pool), pool);
   SilentProgress progress;
-  const ScopeReference scope = build_scope(comparator, problem, {1000, 3000, false}, 1, progress);
+  const ScopeReference scope = build_scope(comparator, problem, {1000, 8000, false}, 1, progress);
   const std::int64_t low = problem.size().low();
   const std::int64_t high = problem.size().high();
   for (const std::int64_t n : {low, low + (high - low) / 3, high}) {
@@ -96,7 +96,7 @@ TEST(ScopePromise, HoldsForEveryDesign) {
   Comparator comparator(hardly_trained(load_problem("decision-making"), pool), pool);
   SilentProgress progress;
   const ScopeReference scope =
-      build_scope(comparator, load_problem("decision-making"), {1000, 4000, false}, 1, progress);
+      build_scope(comparator, load_problem("decision-making"), {1000, 8000, false}, 1, progress);
   SimulatorOptions options;
   options.n = 200;
   for (const double share : {0.5, 0.45, 0.3, 0.1, 0.01}) {

@@ -174,7 +174,7 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   }
   report.findings.insert(report.findings.begin(), sizes.take());
   if (!file.doubt().empty()) {
-    report.findings.insert(report.findings.begin(), training_finding(file.doubt()));
+    report.findings.insert(report.findings.begin() + 1, training_finding(file.doubt()));  // after the sizes
   }
   if (missed_sets > 0) {
     const Missed found = measure_missed(comparator, problem, missed, pool, work.part(missed_sets));

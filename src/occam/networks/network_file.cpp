@@ -150,7 +150,7 @@ void check_record(json& record) {
   const auto require = [&](const char* key, bool right, const char* what) {
     if (!right) refuse(fmt::format("'{}' in its record is not {}", key, what));
   };
-  for (const char* key : {"validation_loss", "seconds", "data_sets_per_s"}) {
+  for (const char* key : {"validation_loss", "seconds", "data_sets_per_s", "expected_gain"}) {
     if (!record.contains(key)) continue;
     if (record[key].is_null()) {
       record.erase(key);

@@ -31,6 +31,7 @@ Fields fields(SequenceOptions& o) {
 }
 
 constexpr std::int64_t kLongestSeries = 1'000'000'000;
+constexpr std::int64_t kMostContinued = 1024;
 
 void check(const SequenceOptions& o) {
   if (o.filters.size() != o.kernels.size() || o.filters.size() != o.strides.size()) {
@@ -74,6 +75,8 @@ class SequenceBody final : public Body<T> {
   }
 
   std::int64_t features() const override { return features_; }
+  // Shorter series are continued, unless that would take more memory than they are worth.
+  std::int64_t shortest() const override { return shortest_ > kMostContinued ? shortest_ : 1; }
   // The LSTM multiplies one row per series at each step, so it wants many series, however long.
   std::int64_t bundle_rows() const override { return lstm_ ? std::int64_t{1} << 20 : 4096; }
   std::int64_t bundle_sets() const override { return 16; }

@@ -23,11 +23,9 @@ constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
 // within limits.
 constexpr std::size_t kSmallestWindow = 100;
 constexpr std::size_t kLargestWindow = 400;
-// Among designs, which their effect on scores has been taken from: the wider, the less does chance in the
-// calibration decide, and no design is far from all others.
+// Among designs, which their effect on scores has been taken from, also within the window: the wider it is, the
+// less does chance in the calibration decide.
 constexpr std::size_t kLargestDesignWindow = 1500;
-constexpr double kSizeWeight =
-    9;  // of squared distances: scores follow the size more closely than the design
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
@@ -41,7 +39,31 @@ std::size_t window_of(std::size_t cell) {
 }
 
 std::size_t design_window_of(std::size_t cell) {
-  return std::min(cell, std::clamp(cell / 2, kSmallestWindow, kLargestDesignWindow));
+  return std::min(cell, std::clamp(cell / 8, kSmallestWindow, kLargestDesignWindow));
+}
+
+// Solves the normal equations of a few predictors by Cholesky, in place; `normal` has its lower half. Directions in
+// which nothing differs are left out by a small ridge.
+void solve(std::vector<double>& normal, std::vector<double>& x) {
+  const std::size_t D = x.size();
+  double trace = 0;
+  for (std::size_t a = 0; a < D; ++a) trace += normal[a * D + a];
+  for (std::size_t a = 0; a < D; ++a) normal[a * D + a] += 1e-6 * trace + 1e-12;
+  for (std::size_t a = 0; a < D; ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      double sum = normal[a * D + b];
+      for (std::size_t k = 0; k < b; ++k) sum -= normal[a * D + k] * normal[b * D + k];
+      normal[a * D + b] = a == b ? std::sqrt(std::max(sum, 1e-300)) : sum / normal[b * D + b];
+    }
+  }
+  for (std::size_t a = 0; a < D; ++a) {
+    for (std::size_t k = 0; k < a; ++k) x[a] -= normal[a * D + k] * x[k];
+    x[a] /= normal[a * D + a];
+  }
+  for (std::size_t a = D; a-- > 0;) {
+    for (std::size_t k = a + 1; k < D; ++k) x[a] -= normal[k * D + a] * x[k];
+    x[a] /= normal[a * D + a];
+  }
 }
 
 std::vector<float> joined_features(std::span<const ScopePoint> points, std::vector<float> ScopePoint::*part) {
@@ -265,7 +287,7 @@ ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::
   for (const std::int32_t i : cell) {
     const double size =
         std::log(static_cast<double>(calibration_[static_cast<std::size_t>(i)].rows)) - log_rows;
-    double squares = kSizeWeight * size * size;
+    double squares = size * size;
     const float* design = calibration_design_.data() + i * K_;
     for (std::size_t k = 0; k < point.design.size(); ++k) {
       const double off = design[k] - point.design[k];
@@ -281,13 +303,49 @@ ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::
   return found;
 }
 
-double ScopeReference::rank(const Window& window, double score, bool own) const {
-  std::size_t as_foreign = 0;
+double ScopeReference::rank(const Window& window, const ScopePoint& point, double score, bool own) const {
+  std::vector<double> scores;
   for (const std::int32_t i : window.places) {
     const Calibration& c = calibration_[static_cast<std::size_t>(i)];
-    as_foreign += (own ? c.own_score : c.score) >= static_cast<float>(score) ? 1 : 0;
+    scores.push_back(own ? c.own_score : c.score);
   }
+  if (K_ > 0) move_to(point, window.places, scores);
+  const auto as_foreign = std::count_if(scores.begin(), scores.end(), [&](double s) {
+    return static_cast<float>(s) >= static_cast<float>(score);
+  });
   return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.places.size()));
+}
+
+// The designs in a window are not quite that of the point. What a straight line says about scores over size and
+// design is taken out, as if all had its size and its design (as ABC moves parameters: Beaumont et al. 2002).
+void ScopeReference::move_to(const ScopePoint& point, std::span<const std::int32_t> places,
+                             std::vector<double>& scores) const {
+  const auto D = static_cast<std::size_t>(K_) + 1;
+  if (places.size() < 20 * D) return;
+  const double log_rows = std::log(static_cast<double>(point.rows));
+  std::vector<double> off(places.size() * D), mean(D, 0.0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    double* row = off.data() + i * D;
+    row[0] = std::log(static_cast<double>(calibration_[static_cast<std::size_t>(places[i])].rows)) - log_rows;
+    for (std::size_t k = 1; k < D; ++k) {
+      row[k] = calibration_design_[static_cast<std::size_t>(places[i] * K_) + k - 1] - point.design[k - 1];
+    }
+    for (std::size_t k = 0; k < D; ++k) mean[k] += row[k] / static_cast<double>(places.size());
+  }
+  const double centre =
+      std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
+  std::vector<double> normal(D * D, 0.0), slope(D, 0.0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double* row = off.data() + i * D;
+    for (std::size_t a = 0; a < D; ++a) {
+      slope[a] += (row[a] - mean[a]) * (scores[i] - centre);
+      for (std::size_t b = 0; b <= a; ++b) normal[a * D + b] += (row[a] - mean[a]) * (row[b] - mean[b]);
+    }
+  }
+  solve(normal, slope);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t k = 0; k < D; ++k) scores[i] -= slope[k] * off[i * D + k];
+  }
 }
 
 std::vector<ScopeAnswer> ScopeReference::judge(std::span<const ScopePoint> points) const {
@@ -306,10 +364,10 @@ ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) cons
     Window alike = window(cell, point);
     if (alike.reach <= kReach + among.reach) among = std::move(alike);
   }
-  answer.p = rank(among, joined(s.summary, s.sketch, point), false);
+  answer.p = rank(among, point, joined(s.summary, s.sketch, point), false);
   for (std::size_t j = 0; j < s.summary_by_model.size(); ++j) {
     const double own = joined(s.summary_by_model[j], s.sketch_by_model[j], point);
-    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], point), own, true));
+    answer.by_model.push_back(by_model_[j].empty() ? 1 : rank(window(by_model_[j], point), point, own, true));
   }
   answer.reason = reason(point);
   return answer;

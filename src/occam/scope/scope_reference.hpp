@@ -99,7 +99,9 @@ class ScopeReference {
   Window window(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
   Window nearest_in_size(const std::vector<std::int32_t>& cell, double rows) const;
   Window nearest_in_design(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
-  double rank(const Window& window, double score, bool own) const;
+  double rank(const Window& window, const ScopePoint& point, double score, bool own) const;
+  void move_to(const ScopePoint& point, std::span<const std::int32_t> places,
+               std::vector<double>& scores) const;
   void sort_cells();
   void learn_ranges(const std::vector<ScopePoint>& points);
   std::string reason(const ScopePoint& point) const;
