@@ -2,10 +2,11 @@
 # Runs the fuzz targets side by side and prints how often each ran and what it found.
 #   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS]
 # BIN: the folder of the *_fuzz programs; CORPUS: a folder with one folder of inputs for each (left as it is).
-# Targets are shared out among JOBS processes, each with its own copy of the corpus. Logs and the inputs of findings go to
-# ./fuzz-results. Exit code 1 if there is a finding.
+# Targets are shared out among JOBS processes, each with its own copy of the corpus. Processes beyond one for each target
+# go to those named in OCCAM_FUZZ_EXTRA in turn ("network" unless given: the slowest by far, and it reaches the most code).
+# Logs and the inputs of findings go to ./fuzz-results. Exit code 1 if there is a finding.
 set -euo pipefail
-if [ $# -lt 3 ]; then sed -n '2,6s/^# //p' "$0"; exit 64; fi
+if [ $# -lt 3 ]; then sed -n '2,7s/^# //p' "$0"; exit 64; fi
 bin=$(realpath "$1") corpus=$(realpath "$2") seconds=$3 jobs=${4:-$(nproc)}
 results=$PWD/fuzz-results
 rm -rf "$results"
@@ -14,11 +15,10 @@ mkdir -p "$results"
 targets=()
 for program in "$bin"/*_fuzz; do targets+=("$(basename "$program" _fuzz)"); done
 
-# network is the slowest by far and reaches the most code, so half of the processes are left to it. With fewer
-# processes than targets, targets take turns and share the time.
-work=()
-for target in "${targets[@]}"; do work+=("$target"); done
-while [ ${#work[@]} -lt "$jobs" ]; do work+=(network); done
+# With fewer processes than targets, targets take turns and share the time.
+read -r -a extra <<< "${OCCAM_FUZZ_EXTRA:-network}"
+work=("${targets[@]}")
+for ((k = 0; ${#work[@]} < jobs; ++k)); do work+=("${extra[k % ${#extra[@]}]}"); done
 turns=$(((${#work[@]} + jobs - 1) / jobs))
 
 fuzz() {
