@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the fuzz targets side by side and prints how often each ran and what it found.
-#   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS]
+#   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS [TARGET...]]
 # BIN: the folder of the *_fuzz programs; CORPUS: a folder with one folder of inputs for each (left as it is).
-# Targets are shared out among JOBS processes, each with its own copy of the corpus. Processes beyond one for each target
+# Targets, all unless some are named, are shared out among JOBS processes, each with its own copy of the corpus. Processes beyond one for each target
 # go to those named in OCCAM_FUZZ_EXTRA in turn ("network" unless given: the slowest by far, and it reaches the most code).
 # Logs and the inputs of findings go to ./fuzz-results. Exit code 1 if there is a finding.
 set -euo pipefail
@@ -12,11 +12,13 @@ results=$PWD/fuzz-results
 rm -rf "$results"
 mkdir -p "$results"
 
-targets=()
-for program in "$bin"/*_fuzz; do targets+=("$(basename "$program" _fuzz)"); done
+targets=("${@:5}")
+if [ ${#targets[@]} -eq 0 ]; then
+  for program in "$bin"/*_fuzz; do targets+=("$(basename "$program" _fuzz)"); done
+fi
 
 # With fewer processes than targets, targets take turns and share the time.
-read -r -a extra <<< "${OCCAM_FUZZ_EXTRA:-network}"
+read -r -a extra <<< "${OCCAM_FUZZ_EXTRA:-${5:-network}}"
 work=("${targets[@]}")
 for ((k = 0; ${#work[@]} < jobs; ++k)); do work+=("${extra[k % ${#extra[@]}]}"); done
 turns=$(((${#work[@]} + jobs - 1) / jobs))
