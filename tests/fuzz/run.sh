@@ -2,11 +2,12 @@
 # Runs the fuzz targets side by side and prints how often each ran and what it found.
 #   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS [TARGET...]]
 # BIN: the folder of the *_fuzz programs; CORPUS: a folder with one folder of inputs for each (left as it is).
-# Targets, all unless some are named, are shared out among JOBS processes, each with its own copy of the corpus. Processes beyond one for each target
-# go to those named in OCCAM_FUZZ_EXTRA in turn ("network" unless given: the slowest by far, and it reaches the most code).
-# Logs and the inputs of findings go to ./fuzz-results. Exit code 1 if there is a finding.
+# Targets, all unless some are named, are shared out among JOBS processes, each with its own copy of the corpus. Processes
+# beyond one for each go to those in OCCAM_FUZZ_EXTRA in turn: unless given, to network, the slowest by far, which reaches
+# the most code (where targets are named, to the first). Logs and the inputs of findings go to ./fuzz-results. Exit code 1
+# if there is a finding.
 set -euo pipefail
-if [ $# -lt 3 ]; then sed -n '2,7s/^# //p' "$0"; exit 64; fi
+if [ $# -lt 3 ]; then sed -n '2,8s/^# //p' "$0"; exit 64; fi
 bin=$(realpath "$1") corpus=$(realpath "$2") seconds=$3 jobs=${4:-$(nproc)}
 results=$PWD/fuzz-results
 rm -rf "$results"
