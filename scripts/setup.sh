@@ -59,10 +59,10 @@ name_packages() {
 
 # Installs those that are missing; fails when it cannot.
 install_packages() {
-  local missing=() as_root=() package status
+  local missing=() as_root=() package
   for package in "$@"; do
-    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-    if [ "$status" != installed ]; then missing+=("$package"); fi
+    # One line for each architecture that has it.
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -x installed >/dev/null || missing+=("$package")
   done
   if [ ${#missing[@]} -eq 0 ]; then return 0; fi
   if [ "$(id -u)" -ne 0 ]; then

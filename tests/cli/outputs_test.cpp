@@ -1,6 +1,7 @@
 // What is written, and what never is: outputs that are inputs, two runs on one output, disks that are full.
 // A full disk is played by a limit on the size of files (ulimit -f, in blocks of 512 bytes), or by /dev/full.
 #include <filesystem>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -95,6 +96,36 @@ TEST_F(Outputs, AReportDoesNotOverwriteWhatItIsMadeFrom) {
       "cmp preds.csv $F && exit $CODE",
       74, {"is not overwritten, since it was read", "its other files are complete"});
   EXPECT_NE(outcome.out.find("Verdict: "), std::string::npos);
+}
+
+// Root may write anywhere, so there the commands run as nobody.
+TEST_F(Outputs, AFolderThatCannotBeWrittenToIsNamed) {
+  must(
+      "occam models --show beta-binomial > p.toml; mkdir elsewhere locked; chmod 777 elsewhere; chmod 755 .");
+  must("occam train beta-binomial -o net.occam" + quick_ + small_);
+  must("printf 'x\\n1\\n0\\n' > d.csv; cp net.occam d.csv locked; chmod 555 locked; cp -rp locked before");
+  const std::string nobody = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+  if (shell_(nobody + "occam --version").code != 0) GTEST_SKIP() << "nobody may not run the program";
+  const std::string train = "occam train beta-binomial" + quick_ + small_;
+  for (const std::string& command : std::vector<std::string>{
+           "occam simulate p.toml --datasets 5 -o locked/s.csv",
+           "occam simulate p.toml --datasets 5 -o locked/s.npz",
+           train + " -o locked/new.occam",
+           train + " -o locked/net.occam",
+           train + " -o elsewhere/a.occam --log locked/log",
+           "occam extend net.occam p.toml -o locked/new.occam" + quick_,
+           "occam scope net.occam -o locked/net.occam",
+           "occam compare net.occam d.csv -o locked/a.csv",
+           "occam compare net.occam d.csv -o locked/d.json",
+           "occam compare net.occam d.csv --report locked/r.html",
+           "occam check net.occam --datasets 20 -o locked/report",
+           "occam check net.occam --datasets 20 --save-predictions locked/p.npz",
+           "occam abc p.toml d.csv -o locked/a.csv",
+       }) {
+    fails("timeout -s KILL 60 " + nobody + command, 74, {"occam: ", "locked", "Permission denied"});
+    must("diff -r before locked && ls -A locked | wc -l | grep -qx 2");
+  }
+  must("chmod 755 locked before");
 }
 
 TEST_F(Outputs, TwoRunsOnOneOutputAreRefused) {

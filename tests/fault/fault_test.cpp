@@ -2,8 +2,10 @@
 // fails: a documented exit code, a message, and under no name a file that is not whole: the old one, the new
 // one, or none.
 //
-// Only some of the calls are tried here; OCCAM_FAULT_ALL=1 tries all of them (minutes).
+// Only some of the calls are tried here; OCCAM_FAULT_ALL=1 tries all of them (an hour). What was tried, how
+// often and what came of it is printed.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -101,6 +103,8 @@ class Faults : public ::testing::Test {
     for (const bool stays : {false, true}) {
       for (const long at : chosen(good.calls, 10)) {
         const Result result = run(command, {.at = at, .stays = stays});
+        ++tried_[result.failed + (stays ? " and all later ones" : "") + ": exit code " +
+                 std::to_string(result.outcome.code)];
         SCOPED_TRACE("call " + std::to_string(at) + " (" + result.failed + ") failed: " + result.outcome.err);
         EXPECT_TRUE(result.outcome.code == 0 || result.outcome.code == 74) << result.outcome.code;
         if (result.outcome.code == 0) {
@@ -119,6 +123,7 @@ class Faults : public ::testing::Test {
     ASSERT_GT(good.calls, 1000);
     for (const long at : chosen(good.calls, 12)) {
       const Result result = run(command, {.kind = "memory", .at = at});
+      ++tried_["allocation: exit code " + std::to_string(result.outcome.code)];
       SCOPED_TRACE("allocation " + std::to_string(at) + " failed: " + result.outcome.err);
       EXPECT_TRUE(result.outcome.code == 0 || result.outcome.code == 70) << result.outcome.code;
       if (result.outcome.code == 70) {
@@ -145,8 +150,13 @@ class Faults : public ::testing::Test {
     return files;
   }
 
+  void TearDown() override {
+    for (const auto& [fault, times] : tried_) std::printf("%6d  %s\n", times, fault.c_str());
+  }
+
   Shell shell_;
   TemporaryFolder counts_;
+  std::map<std::string, int> tried_;  // how often, by what failed and the exit code
 };
 
 TEST_F(Faults, Simulate) {

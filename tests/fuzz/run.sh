@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # Runs the fuzz targets side by side and prints how often each ran and what it found.
-#   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS]
+#   tests/fuzz/run.sh BIN CORPUS SECONDS [JOBS [TARGET...]]
 # BIN: the folder of the *_fuzz programs; CORPUS: a folder with one folder of inputs for each (left as it is).
-# Targets are shared out among JOBS processes, each with its own copy of the corpus. Logs and the inputs of findings go to
-# ./fuzz-results. Exit code 1 if there is a finding.
+# Targets, all unless some are named, are shared out among JOBS processes, each with its own copy of the corpus. Processes
+# beyond one for each go to those in OCCAM_FUZZ_EXTRA in turn: unless given, to network, the slowest by far, which reaches
+# the most code (where targets are named, to the first). Logs and the inputs of findings go to ./fuzz-results. Exit code 1
+# if there is a finding.
 set -euo pipefail
-if [ $# -lt 3 ]; then sed -n '2,6s/^# //p' "$0"; exit 64; fi
+if [ $# -lt 3 ]; then sed -n '2,8s/^# //p' "$0"; exit 64; fi
 bin=$(realpath "$1") corpus=$(realpath "$2") seconds=$3 jobs=${4:-$(nproc)}
 results=$PWD/fuzz-results
 rm -rf "$results"
 mkdir -p "$results"
 
-targets=()
-for program in "$bin"/*_fuzz; do targets+=("$(basename "$program" _fuzz)"); done
+targets=("${@:5}")
+if [ ${#targets[@]} -eq 0 ]; then
+  for program in "$bin"/*_fuzz; do targets+=("$(basename "$program" _fuzz)"); done
+fi
 
-# network is the slowest by far and reaches the most code, so half of the processes are left to it. With fewer
-# processes than targets, targets take turns and share the time.
-work=()
-for target in "${targets[@]}"; do work+=("$target"); done
-while [ ${#work[@]} -lt "$jobs" ]; do work+=(network); done
+# With fewer processes than targets, targets take turns and share the time.
+read -r -a extra <<< "${OCCAM_FUZZ_EXTRA:-${5:-network}}"
+work=("${targets[@]}")
+for ((k = 0; ${#work[@]} < jobs; ++k)); do work+=("${extra[k % ${#extra[@]}]}"); done
 turns=$(((${#work[@]} + jobs - 1) / jobs))
 
 fuzz() {

@@ -11,7 +11,7 @@ stand_in() { printf '#!/bin/sh\n%s\n' "$2" > "$work/bin/$1"; chmod +x "$work/bin
 
 # The PATH holds what the script uses, and no sudo.
 mkdir "$work/bin"
-for tool in bash sh env dirname cmp cat cp; do
+for tool in bash sh env dirname cmp cat cp grep; do
   if command -v "$tool" >/dev/null; then ln -s "$(command -v "$tool")" "$work/bin/$tool"; fi
 done
 stand_in id 'echo 1000'
@@ -44,4 +44,8 @@ echo "== no compiler"
 rm "$work/bin/c++"
 if run OCCAM_HEADERS="$work/headers"; then fail "it should have failed"; fi
 grep -q "Missing: c++" "$work/out" || fail "it does not name the compiler"
+
+echo "== packages that are there for two architectures"
+stand_in dpkg-query 'printf "installed\ninstalled\n"'
+run || fail "it does not see that they are there"
 echo "all fine"

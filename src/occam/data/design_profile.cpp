@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/whole_number.hpp"
 
 namespace occam {
 namespace {
@@ -282,7 +283,7 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
     profile.columns_.push_back(std::move(c));
   }
   profile.count_dimensions();
-  profile.band_rows_ = json.at("band_rows").get<std::vector<std::int64_t>>();
+  profile.band_rows_ = whole_numbers(json.at("band_rows"));
   profile.low_ = json.at("low").get<std::vector<double>>();
   profile.high_ = json.at("high").get<std::vector<double>>();
   const std::size_t size = profile.band_rows_.size() * static_cast<std::size_t>(profile.dimensions_);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/whole_number.hpp"
 
 namespace occam {
 namespace {
@@ -290,10 +291,10 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
       body["moments"] = 0;
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
     config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
-    config.channels = json.at("channels").get<std::int64_t>();
-    config.models = json.at("models").get<std::int64_t>();
-    config.parameters = json.at("parameters").get<std::int64_t>();
-    if (json.contains("missing")) config.missing = json.at("missing").get<std::vector<std::int64_t>>();
+    config.channels = whole_number(json.at("channels"));
+    config.models = whole_number(json.at("models"));
+    config.parameters = whole_number(json.at("parameters"));
+    if (json.contains("missing")) config.missing = whole_numbers(json.at("missing"));
     if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");

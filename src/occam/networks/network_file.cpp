@@ -8,6 +8,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/hash.hpp"
 #include "occam/core/version.hpp"
+#include "occam/core/whole_number.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/shown.hpp"
 #include "occam/nn/denormals.hpp"
@@ -78,15 +79,21 @@ void read_description(const json& d, NetworkFile& file) {
   file.columns = d.at("columns").get<std::vector<std::string>>();
   file.model_names = d.at("models").get<std::vector<std::string>>();
   file.model_prior = d.at("model_prior").get<std::vector<double>>();
-  file.smallest_n = d.at("n").at(0).get<std::int64_t>();
-  file.largest_n = d.at("n").at(1).get<std::int64_t>();
+  file.smallest_n = whole_number(d.at("n").at(0));
+  file.largest_n = whole_number(d.at("n").at(1));
   if (d.contains("ranges")) file.ranges = read_ranges(d.at("ranges"));
   if (d.contains("design")) file.design = DesignProfile::from_json(d.at("design"), file.columns);
   const json& p = d.at("parameters");
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();
   file.parameter_scale = p.at("scale").get<std::vector<double>>();
-  file.parameter_mask = p.at("mask").get<std::vector<std::vector<std::uint8_t>>>();
+  for (const json& row : p.at("mask")) {
+    auto& mask = file.parameter_mask.emplace_back();
+    for (const std::int64_t has : whole_numbers(row)) {
+      if (has != 0 && has != 1) refuse("its parameter masks hold other numbers than 0 and 1");
+      mask.push_back(static_cast<std::uint8_t>(has));
+    }
+  }
 }
 
 void check_names(const std::vector<std::string>& names, const char* what) {
@@ -376,9 +383,10 @@ NetworkFile network_from_safetensors(const Safetensors& contents, const std::str
     file.record = metadata_json(contents, "record");
     check_record(file.record);
     const Network<float> network(file.config);
-    const auto members = description.value("members", std::size_t{1});
-    if (members < 1 || members > contents.tensors.size()) {
-      refuse(fmt::format("it claims to hold {} networks", members));
+    const std::int64_t claimed = description.contains("members") ? whole_number(description["members"]) : 1;
+    const auto members = static_cast<std::size_t>(claimed);
+    if (claimed < 1 || members > contents.tensors.size()) {
+      refuse(fmt::format("it claims to hold {} networks", claimed));
     }
     for (std::size_t k = 0; k < members; ++k)
       file.members.push_back(take_tensors(contents, network.layout(), member_prefix(k)));

@@ -132,6 +132,7 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/network/channels", -5},
            {"/network/channels", 1e300},
            {"/network/models", 1000000000},
+           {"/network/models", 3.5},
            {"/network/parameters", -1},
            {"/network/body/inv_width", 100000000},
            {"/network/body/inv_width", 8192},  // whose weights are not there
@@ -151,6 +152,7 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/link", 1},
            {"/members", 2},
            {"/members", -1},
+           {"/members", 1.5},
            {"/members", "one"},
            {"/models", json::array({"a"})},
            {"/models", json::array({"a", "b", "b"})},
@@ -161,6 +163,8 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/model_prior", 1},
            {"/parameters", json::array()},
            {"/parameters/mask", json::array()},
+           {"/parameters/mask", {{1e308}, {0}, {1}}},
+           {"/parameters/mask", {{2}, {0}, {1}}},
            {"/parameters/mean", json::array({"x"})},
            {"/parameters/scale", json::array({0})},
            {"/ranges", json::array({json::array({1, 2})})},
@@ -170,6 +174,8 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/network/missing", json::array({1})},  // of which the rest of the file knows nothing
            {"/network/missing", "y"},
            {"/n", "many"},
+           {"/n", json::array({1.5, 9})},
+           {"/n", json::array({1, 1e300})},
            {"/n", json::array({0, 9})},
            {"/n", json::array({9, 1})}}) {
     EXPECT_NE(refusal(with_json(good, "description", pointer, value)), "accepted") << pointer << " " << value;

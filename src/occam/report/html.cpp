@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/hash.hpp"
 #include "occam/core/version.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/shown.hpp"
@@ -340,11 +341,9 @@ std::string page_data(const Report& report) {
 }
 
 // A word that scripts of the page must carry. It depends on all that is in the page, so that no text in it
-// can know it beforehand, and so that the same report gives the same bytes (FNV-1a).
+// can know it beforehand, and so that the same report gives the same bytes.
 std::string pass_word(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return fmt::format("{:016x}", hash);
+  return ByteHash().add(text).plain_text();
 }
 
 std::string footer() {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/whole_number.hpp"
 
 namespace occam {
 namespace {
@@ -518,7 +519,7 @@ void ScopeReference::read_ranges(const Safetensors& contents) {
 ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann::json& description,
                                     const ScopeOwner& owner) {
   ScopeReference s;
-  s.J_ = description.at("models").get<std::int64_t>();
+  s.J_ = whole_number(description.at("models"));
   if (s.J_ != owner.models) refuse_scope("its number of models is not that of the network");
   const std::int64_t statistics = length_of(contents, "scope.sketch.centre");
   s.sketch_ = Sketch::from_json(description.at("sketch"), owner.columns, owner.ordered, owner.design,

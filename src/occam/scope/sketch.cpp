@@ -51,7 +51,7 @@ void quantiles_and_spread(std::vector<float>& values, float*& out) {
 }
 
 // Over the rows that have both.
-double correlation(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
+double correlation_of(Matrix<const float> rows, std::int64_t a, std::int64_t b) {
   const auto both = [&](std::int64_t r) {
     return !std::isnan(rows.row(r)[a]) && !std::isnan(rows.row(r)[b]);
   };
@@ -407,7 +407,7 @@ void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) c
       describe_values(continuous_[k], values, group.a < 0 ? nullptr : overall + k * kPerGroup, out);
     }
   }
-  for (const auto& [a, b] : correlated_) *out++ = static_cast<float>(correlation(rows, a, b));
+  for (const auto& [a, b] : correlated_) *out++ = static_cast<float>(correlation_of(rows, a, b));
   if (time_) dependence(rows, out);
 }
 

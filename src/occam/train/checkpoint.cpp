@@ -4,6 +4,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/version.hpp"
+#include "occam/core/whole_number.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/safetensors.hpp"
 #include "occam/io/shown.hpp"
@@ -44,20 +45,20 @@ json to_json(const TrainingProgress& p) {
 
 TrainingProgress from_json(const json& j) {
   TrainingProgress p;
-  p.step = j.at("step").get<std::int64_t>();
-  p.total = j.at("total").get<std::int64_t>();
-  p.attempt = j.at("attempt").get<std::int64_t>();
-  p.stale = j.at("stale").get<std::int64_t>();
+  p.step = whole_number(j.at("step"));
+  p.total = whole_number(j.at("total"));
+  p.attempt = whole_number(j.at("attempt"));
+  p.stale = whole_number(j.at("stale"));
   p.best_loss = number(j.at("best_loss"), INFINITY);
-  p.best_step = j.at("best_step").get<std::int64_t>();
+  p.best_step = whole_number(j.at("best_step"));
   p.last_validation = number(j.at("last_validation"), NAN);
   p.loss_sum = j.at("loss_sum").get<double>();
-  p.loss_count = j.at("loss_count").get<std::int64_t>();
+  p.loss_count = whole_number(j.at("loss_count"));
   p.seconds = j.at("seconds").get<double>();
   p.history = j.at("history");
   p.cycles = j.at("cycles");
   p.expected_gain = j.at("expected_gain").get<double>();
-  p.failed = j.at("failed").get<std::vector<std::int64_t>>();
+  p.failed = whole_numbers(j.at("failed"));
   return p;
 }
 
