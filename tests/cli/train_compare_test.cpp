@@ -201,7 +201,7 @@ TEST_F(TrainCompare, ExtendAddsAModelAndSaysWhatBecameOfTheOthers) {
 TEST_F(TrainCompare, TellsDataThatNoModelMakes) {
   // Gaussian observations around a mean; then some of another world.
   ASSERT_EQ(
-      shell_("occam train one-sample -o net.occam --iterations 60 --batch 16 --quiet --scope-reference 1000 "
+      shell_("occam train one-sample -o net.occam --iterations 200 --batch 32 --quiet --scope-reference 1000 "
              "--scope-calibration 1500 --network 'inv_width=8 equiv_width=8 post_width=8 summary=4'")
           .code,
       0);
@@ -270,7 +270,7 @@ TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
       {"occam train beta-binomial -o nowhere/out.csv", 74, "nowhere"},
       {"occam train beta-binomial -o out.csv --log nowhere/log", 74, "nowhere/log"},
       {"occam train beta-binomal -o out.csv", 64, "did you mean 'beta-binomial'?"},
-      {"occam train beta-binomial -o out.csv --iterations 0", 64, "at least 1"},
+      {"occam train beta-binomial -o out.csv --iterations -1", 64, "at least 0"},
       {"occam train beta-binomial -o out.csv --link cube", 64, "exp, softplus, relu"},
       {"occam train beta-binomial -o out.csv --network wide", 64, "KEY=VALUE"},
       {"occam train beta-binomial -o out.csv --network inv_widht=3", 78, "did you mean 'inv_width'?"},

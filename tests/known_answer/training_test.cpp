@@ -208,7 +208,9 @@ TEST(Training, StopsWhenValidationStopsImproving) {
   Listener listener;
   trained_bytes(1, options, {}, listener);
   EXPECT_LT(listener.step, 2000);
-  EXPECT_NE(listener.said.back().find("no improvement in 2 validations"), std::string::npos);
+  ASSERT_EQ(listener.said.size(), 2u);
+  EXPECT_NE(listener.said[0].find("no improvement in 2 validations"), std::string::npos);
+  EXPECT_NE(listener.said[1].find("it learned nothing in training"), std::string::npos);
 }
 
 TEST(Training, LambdaShrinksTheEvidence) {
