@@ -77,7 +77,7 @@ double tolerance(const std::string& number, Kind kind) {
   // A rank of distances on a log scale. Where data are counts, the nearest simulated data sets are doubles,
   // and the distance to them is made of roundings: 0.908 and 0.768 were seen for one coin at two levels of
   // optimisation. What has to agree is the verdict beside it.
-  if (kind == Kind::scope) return 0.2;
+  if (kind == Kind::scope) return 0.3;
   if (kind == Kind::trained && is_rounded(number)) return 0.0201;
   return 1e-6 * std::fabs(std::strtod(number.c_str(), nullptr));  // written in full: the last digits
 }
@@ -153,7 +153,7 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
   const std::string header = "data set   n  scope_p  verdict";
   const std::vector<std::string> table = {header, "penny     20    0.935  ambiguous fair 0.731"};
   EXPECT_TRUE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     20    0.734  ambiguous fair 0.731"}, table, true));
+  EXPECT_FALSE(matches({header, "penny     20    0.634  ambiguous fair 0.731"}, table, true));
   EXPECT_FALSE(matches({header, "penny     20    0.768  decided   fair 0.731"}, table, true));
   EXPECT_FALSE(matches({header, "penny     20    0.935  ambiguous fair 0.768"}, table, true));
   EXPECT_FALSE(matches({header, "penny     21    0.935  ambiguous fair 0.731"}, table, true));

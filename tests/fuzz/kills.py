@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Kills trainings with SIGKILL at random moments, resumes them, and holds the network against that of a run left alone.
 
-    tests/fuzz/kills.py OCCAM TRAININGS [SEED]
+    tests/fuzz/kills.py OCCAM KILLS [SEED]
 
-Each training is killed once or several times (half of the resumed runs are killed again), at moments drawn over the time
-a whole run takes: before the first checkpoint, while one is written, between them, while the scope reference is made. Same
-bytes at the end, and no other file left, or exit code 1. Prints one line for each kind of moment.
+Trainings are killed once or several times (half of the resumed runs are killed again) until there were KILLS of them, at
+moments drawn over the time a whole run takes: before the first checkpoint, while one is written, between them, while the
+scope reference is made. Same bytes at the end, and no other file left, or exit code 1. Prints one line for each kind of
+moment.
 """
 import collections
 import pathlib
@@ -16,7 +17,7 @@ import tempfile
 import time
 
 program = str(pathlib.Path(sys.argv[1]).resolve())
-trainings = int(sys.argv[2])
+wanted = int(sys.argv[2])
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 options = ("--iterations 100 --batch 16 --validation-datasets 50 --validate-every 20 --scope-reference 300 "
            "--scope-calibration 300 --threads 2 --checkpoint-minutes 0.0005 --quiet").split()
@@ -46,21 +47,25 @@ with fresh_folder() as folder:
 
 random.seed(seed)
 moments = collections.Counter()
-kills = 0
-wrong = 0
-for number in range(trainings):
+kills = trainings = wrong = 0
+while kills < wanted:
     with fresh_folder() as folder:
         here = pathlib.Path(folder)
+        trainings += 1
         resume = False
         while True:
+            began = time.monotonic()
             process = start(folder, resume)
-            time.sleep(random.uniform(0, 1.1 * whole_s))
-            if process.poll() is not None:
+            try:
+                process.wait(random.uniform(0, 1.1 * whole_s))
                 finish(process)
-                moments["came too late: the run had ended"] += not resume
+                if not resume:  # the machine has become faster, or was busy before
+                    whole_s = min(whole_s, time.monotonic() - began)
+                moments["came too late: the run had ended"] += 1
                 break
-            process.kill()
-            process.wait()
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
             kills += 1
             left = {path.name for path in here.iterdir()}
             half = any(name.endswith(".tmp") for name in left)
@@ -76,7 +81,7 @@ for number in range(trainings):
         same = (here / "n.occam").read_bytes() == expected
         if not same or left != ["n.occam"]:
             wrong += 1
-            print(f"training {number}: {'same' if same else 'OTHER'} bytes, files left: {left}")
+            print(f"training {trainings}: {'same' if same else 'OTHER'} bytes, files left: {left}")
 
 for moment, count in sorted(moments.items()):
     print(f"{count:5}  {moment}")

@@ -22,6 +22,26 @@
 namespace occam {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// First bytes of files that are given by mistake.
+struct OtherFormat {
+  std::string_view first_bytes;
+  const char* what;
+};
+constexpr OtherFormat kOtherFormats[] = {{"PK\x03\x04", "a zip archive or a spreadsheet"},
+                                         {"\x1f\x8b", "compressed with gzip"},
+                                         {"\xff\xfe", "UTF-16 text"},
+                                         {"\xfe\xff", "UTF-16 text"},
+                                         {"\x93NUMPY", "a NumPy array (name it .npy)"}};
+
+// Whether a cell, were it the first of a file, would be taken for something else.
+bool misread_as_first(std::string_view text) {
+  return text.starts_with(kByteOrderMark) || text.starts_with("sep=") ||
+         std::any_of(std::begin(kOtherFormats), std::end(kOtherFormats),
+                     [&](const OtherFormat& other) { return text.starts_with(other.first_bytes); });
+}
+
 constexpr std::size_t kSmallestChunk = 16;  // holds any byte order mark and signature
 constexpr int kLengthBits = 23;             // of a packed cell
 constexpr std::uint64_t kLongestCell = (std::uint64_t{1} << kLengthBits) - 1;
@@ -260,20 +280,16 @@ std::size_t CsvReader::column_index(std::string_view column) const {
 
 // Says what a file is that is no text at all, rather than complain about its columns.
 void CsvReader::require_text(std::string_view start) const {
-  const char* found = nullptr;
-  if (start.starts_with("PK\x03\x04")) found = "a zip archive or a spreadsheet";
-  if (start.starts_with("\x1f\x8b")) found = "compressed with gzip";
-  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) found = "UTF-16 text";
-  if (start.starts_with("\x93NUMPY")) found = "a NumPy array (name it .npy)";
-  if (found != nullptr)
-    throw Error(ErrorKind::bad_data, "{}: this is {}; expected csv in UTF-8", name_, found);
+  for (const auto& [first_bytes, what] : kOtherFormats) {
+    if (start.starts_with(first_bytes))
+      throw Error(ErrorKind::bad_data, "{}: this is {}; expected csv in UTF-8", name_, what);
+  }
 }
 
 // Learns from the beginning of the file how it is written. Returns how many bytes stand before the header.
 std::size_t CsvReader::take_head(std::string_view head, bool whole) {
   require_text(head);
-  const std::string_view byte_order_mark = "\xef\xbb\xbf";
-  const std::size_t mark = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  const std::size_t mark = head.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   dialect_ = csv_dialect(head.substr(mark), whole, name_, options_.format);
   if (dialect_.skipped_bytes > 0) ++next_line_;
   if (!dialect_.note.empty() && options_.notes != nullptr) options_.notes->say(dialect_.note);
@@ -573,10 +589,9 @@ CsvWriter& CsvWriter::cell(std::string_view text) {
   separate();
   const char special[] = {delimiter_, '"', '\n', '\r'};
   const bool outer_blank = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  // A row of one empty cell would be a blank line, and the first three bytes of a file may be a byte order
-  // mark.
+  // A row of one empty cell would be a blank line.
   const bool quote = text.find_first_of(std::string_view(special, 4)) != std::string_view::npos ||
-                     outer_blank || (text.empty() && columns_ == 1) || text.starts_with("\xef\xbb\xbf");
+                     outer_blank || (text.empty() && columns_ == 1) || misread_as_first(text);
   if (!quote) {
     row_ += text;
     return *this;

@@ -90,6 +90,17 @@ TEST(Csv, UnderstandsQuotes) {
   EXPECT_EQ(table.line(2), 5u);
 }
 
+// A file may begin with a byte order mark, a line that names the separator, or be something else altogether.
+TEST(Csv, ColumnsThatLookLikeTheBeginningOfAnotherFileAreReadBack) {
+  for (const char* name :
+       {"\xef\xbb\xbfx", "sep=;", "PK\x03\x04", "\x1f\x8b", "\xff\xfe", "\xfe\xff", "\x93NUMPY"}) {
+    std::string text;
+    CsvWriter writer([&](std::string_view bytes) { text += bytes; }, {name, "b"});
+    writer.cell("1").cell("2").end_row();
+    EXPECT_EQ(table_of(text.c_str()).text("b"), Strings{"2"}) << text;
+  }
+}
+
 TEST(Csv, ParsesNumbersExactly) {
   const CsvTable table =
       table_of("a\n0.1\n+2\n 3 \n1e-320\n1e-400\n-0\n9007199254740993\n.5\n5.\n\"7\"\n1E2\n");
