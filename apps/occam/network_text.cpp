@@ -80,7 +80,8 @@ std::string network_text(const NetworkFile& file) {
   line("validation loss", fmt::format("{:.4f} nats, at step {}", r.value("validation_loss", 0.0),
                                       r.value("best_step", std::int64_t{0})));
   if (r.contains("expected_gain")) {
-    line("twice as long", fmt::format("would be expected to gain {:.4f} nats", r.value("expected_gain", 0.0)));
+    line("twice as long",
+         fmt::format("would be expected to gain {:.4f} nats", r.value("expected_gain", 0.0)));
   }
   if (!file.doubt().empty()) line("of no use", file.doubt());
   if (r.contains("seconds")) {

@@ -255,8 +255,12 @@ TEST(Networks, RefuseBadInput) {
 
 // What follows a short series is zeros, whatever the windows.
 TEST(Networks, ShortSeriesAreContinued) {
-  const json options = {{"architecture", "sequence"}, {"lstm", 0}, {"log_n", false}, {"filters", {3}},
-                        {"kernels", {4}}, {"strides", {1}}};
+  const json options = {{"architecture", "sequence"},
+                        {"lstm", 0},
+                        {"log_n", false},
+                        {"filters", {3}},
+                        {"kernels", {4}},
+                        {"strides", {1}}};
   NetworkConfig config = small(options);
   config.standardisation.mean = {0, 0};
   const Network<double> network(config);
@@ -306,7 +310,8 @@ void expect_pytorch(const std::string& name, const json& options) {
   if (ref.has("sum_scale")) config.standardisation.typical_n = 1 / ref.number("sum_scale");
   json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}};
   table.update(options);
-  if (options["architecture"] == "set") table.update({{"moments", 0}, {"modules", 2}});  // as of the references
+  if (options["architecture"] == "set")
+    table.update({{"moments", 0}, {"modules", 2}});  // as of the references
   config.set_options(table, name);
   const Network<T> network(config);
   std::vector<T> weights(network.weight_count()), gradient(network.weight_count()),

@@ -265,8 +265,13 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(1, 300);
   // Predicting the parameters beside the model carries the training off its plateau at chance.
-  spec.network = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"modules", 2}, {"moments", 0}, {"inputs", "plain"}, {"inv_width", 96}, {"equiv_width", 64}, {"post_width", 128}, {"summary", 32}});
+  spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
+                                                                       {"moments", 0},
+                                                                       {"inputs", "plain"},
+                                                                       {"inv_width", 96},
+                                                                       {"equiv_width", 64},
+                                                                       {"post_width", 128},
+                                                                       {"summary", 32}});
   spec.train = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"optimiser", "adam"}, {"iterations", 20000}, {"batch", 128}, {"learning_rate", 2e-3}});
   // A simulation takes a tenth of a millisecond or more.

@@ -298,10 +298,18 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(1, 250);
   // Measured: sums beside means tell many models apart; the mixture weight is not worth predicting.
-  spec.network = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"modules", 2}, {"moments", 0}, {"inputs", "plain"}, {"inv_width", 64}, {"equiv_width", 64}, {"post_width", 128}, {"summary", 64}});
-  spec.train = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"optimiser", "adam"}, {"batch", 64}, {"iterations", 30000}, {"learning_rate", 2e-3}, {"parameter_weight", 0}});
+  spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
+                                                                       {"moments", 0},
+                                                                       {"inputs", "plain"},
+                                                                       {"inv_width", 64},
+                                                                       {"equiv_width", 64},
+                                                                       {"post_width", 128},
+                                                                       {"summary", 64}});
+  spec.train = std::make_shared<const nlohmann::json>(nlohmann::json{{"optimiser", "adam"},
+                                                                     {"batch", 64},
+                                                                     {"iterations", 30000},
+                                                                     {"learning_rate", 2e-3},
+                                                                     {"parameter_weight", 0}});
   // Many models need many particles; a candidate should often try another model.
   spec.abc = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"summary", "quantiles count=9"}, {"population_size", 4000}, {"stay", 0.5}});

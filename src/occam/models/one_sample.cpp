@@ -77,10 +77,14 @@ ProblemSpec one_sample() {
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(20, 29);
   // As for beta-binomial: a small network suffices.
-  spec.network = std::make_shared<const nlohmann::json>(
-      nlohmann::json{{"modules", 2}, {"moments", 0}, {"inputs", "plain"}, {"inv_width", 32}, {"equiv_width", 32}, {"post_width", 32}});
-  spec.train =
-      std::make_shared<const nlohmann::json>(nlohmann::json{{"optimiser", "adam"}, {"batch", 64}, {"iterations", 4000}, {"learning_rate", 2e-3}});
+  spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
+                                                                       {"moments", 0},
+                                                                       {"inputs", "plain"},
+                                                                       {"inv_width", 32},
+                                                                       {"equiv_width", 32},
+                                                                       {"post_width", 32}});
+  spec.train = std::make_shared<const nlohmann::json>(
+      nlohmann::json{{"optimiser", "adam"}, {"batch", 64}, {"iterations", 4000}, {"learning_rate", 2e-3}});
   // The mean is sufficient: both models have the same known standard deviation.
   spec.abc = std::make_shared<const nlohmann::json>(
       nlohmann::json{{"summary", "moments order=1"}, {"scale", false}, {"min_epsilon", 0.02}});

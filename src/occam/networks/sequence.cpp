@@ -1,7 +1,7 @@
 // Sequence network for ordered observations: an LSTM (many to one) beside a stack of convolutions over time
 // with mean or max over what they leave; either may be left out. Output: [last hidden state, pooled channels,
-// log N]. Series shorter than the windows are continued with zeros for the convolutions. Source: Radev et al. 2020, appendix A; the authors' code pools with max over time. Difference: log
-// N as an input.
+// log N]. Series shorter than the windows are continued with zeros for the convolutions. Source: Radev et al.
+// 2020, appendix A; the authors' code pools with max over time. Difference: log N as an input.
 #include <algorithm>
 #include <optional>
 

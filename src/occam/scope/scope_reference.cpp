@@ -24,8 +24,8 @@ constexpr NeighbourSpace::Options kSketch = {48, 0.5, 0.5};
 // within limits.
 constexpr std::size_t kSmallestWindow = 100;
 constexpr std::size_t kLargestWindow = 400;
-// Among designs, which their effect on scores has been taken from, also within the window: the wider it is, the
-// less does chance in the calibration decide.
+// Among designs, which their effect on scores has been taken from, also within the window: the wider it is,
+// the less does chance in the calibration decide.
 constexpr std::size_t kLargestDesignWindow = 1500;
 // Fewer points with the same favoured model than this, and they are ranked among all: that p-values hold at
 // every size matters more.
@@ -43,8 +43,8 @@ std::size_t design_window_of(std::size_t cell) {
   return std::min(cell, std::clamp(cell / 8, kSmallestWindow, kLargestDesignWindow));
 }
 
-// Solves the normal equations of a few predictors by Cholesky, in place; `normal` has its lower half. Directions in
-// which nothing differs are left out by a small ridge.
+// Solves the normal equations of a few predictors by Cholesky, in place; `normal` has its lower half.
+// Directions in which nothing differs are left out by a small ridge.
 void solve(std::vector<double>& normal, std::vector<double>& x) {
   const std::size_t D = x.size();
   double trace = 0;
@@ -317,8 +317,9 @@ double ScopeReference::rank(const Window& window, const ScopePoint& point, doubl
   return (1 + static_cast<double>(as_foreign)) / (1 + static_cast<double>(window.places.size()));
 }
 
-// The designs in a window are not quite that of the point. What a straight line says about scores over size and
-// design is taken out, as if all had its size and its design (as ABC moves parameters: Beaumont et al. 2002).
+// The designs in a window are not quite that of the point. What a straight line says about scores over size
+// and design is taken out, as if all had its size and its design (as ABC moves parameters: Beaumont et al.
+// 2002).
 void ScopeReference::move_to(const ScopePoint& point, std::span<const std::int32_t> places,
                              std::vector<double>& scores) const {
   const auto D = static_cast<std::size_t>(K_) + 1;

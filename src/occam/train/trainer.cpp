@@ -579,10 +579,11 @@ NetworkFile Trainer::train() {
   if (run_.keep_checkpoint) try_checkpoint();
   report_failures();
   if (const std::string doubt = this->doubt(); !doubt.empty()) {
-    progress_.warn(fmt::format("the network is of no use: {}. Its file says so, and so will its answers. Do the "
-                               "models differ at all? `occam simulate` shows what they make; longer training "
-                               "(--iterations) may help",
-                               doubt));
+    progress_.warn(
+        fmt::format("the network is of no use: {}. Its file says so, and so will its answers. Do the "
+                    "models differ at all? `occam simulate` shows what they make; longer training "
+                    "(--iterations) may help",
+                    doubt));
   }
   return finished();
 }
@@ -618,8 +619,8 @@ std::pair<std::int64_t, std::int64_t> Trainer::trained_sizes() const {
 std::string Trainer::doubt() const {
   const double chance = chance_loss(problem_);
   if (s_->at.best_loss < chance - kNothingLearned) return "";
-  return fmt::format("it learned nothing in training (validation loss {:.4f}, chance {:.4f})", s_->at.best_loss,
-                     chance);
+  return fmt::format("it learned nothing in training (validation loss {:.4f}, chance {:.4f})",
+                     s_->at.best_loss, chance);
 }
 
 NetworkFile Trainer::finished() const {
