@@ -80,6 +80,50 @@ TEST(Training, InterruptedAndResumedEqualsUninterrupted) {
   }
 }
 
+// A run that is to find out its end by itself, in cycles of 40, 80, 160, ... steps.
+TrainOptions automatic(double gain) {
+  TrainOptions options = quick(0);
+  options.gain = gain;
+  options.first_cycle = 40;
+  options.most_iterations = 320;
+  options.warmup = 10;
+  return options;
+}
+
+TEST(Training, EndsWhenTwiceAsMuchWouldGainTooLittle) {
+  const Problem problem = load_problem("one-sample");
+  ThreadPool pool(2);
+  Listener listener;
+  const NetworkFile soon = Trainer(problem, kTiny, automatic(10), {}, pool, listener).train();
+  EXPECT_EQ(soon.record["steps"], 80);  // the first doubling that can be judged
+  EXPECT_EQ(soon.record["cycles"].size(), 2u);
+  EXPECT_NE(listener.said.back().find("less than 10: done"), std::string::npos) << listener.said.back();
+  const NetworkFile late = Trainer(problem, kTiny, automatic(1e-9), {}, pool, listener).train();
+  EXPECT_EQ(late.record["steps"], 320);
+  EXPECT_EQ(late.record["cycles"].size(), 4u);
+  EXPECT_GT(late.record["expected_gain"].get<double>(), 0);
+  EXPECT_LT(late.record["validation_loss"].get<double>(), soon.record["validation_loss"].get<double>());
+}
+
+TEST(Training, ARunThatFindsItsEndIsTheSameOnAnyThreadsAndWhenResumed) {
+  const testing::TemporaryFolder folder;
+  const TrainOptions options = automatic(0.004);
+  Listener through;
+  const std::string whole = trained_bytes(1, options, {}, through);
+  EXPECT_EQ(whole, trained_bytes(7, options, {}, through));
+  TrainRun run;
+  run.checkpoint = folder / "run.checkpoint";
+  for (const std::int64_t at : {40, 79}) {  // after the first cycle, and within the second
+    Listener stopping;
+    stopping.stop_at = at;
+    run.resume = false;
+    EXPECT_THROW(trained_bytes(2, options, run, stopping), Error);
+    run.resume = true;
+    Listener rest;
+    EXPECT_EQ(whole, trained_bytes(2, options, run, rest)) << at;
+  }
+}
+
 TEST(Training, AnEnsembleIsInterruptedAndResumedLikeOneNetwork) {
   const testing::TemporaryFolder folder;
   TrainOptions options = quick(120);

@@ -231,4 +231,12 @@ double mmd_from_normal(std::span<const double> z, std::int64_t dim, std::span<co
   return result;
 }
 
+void keep_moving(std::span<const double> f, std::span<double> d) {
+  constexpr double kLeastMoved = -1;
+  constexpr double kMostFactor = 1e4;
+  for (std::size_t j = 0; j < f.size(); ++j) {
+    if (f[j] < kLeastMoved) d[j] *= std::min(std::exp(kLeastMoved - f[j]), kMostFactor);
+  }
+}
+
 }  // namespace occam

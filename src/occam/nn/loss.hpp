@@ -59,4 +59,9 @@ double mmd(std::span<const double> z, std::span<const double> g, std::int64_t di
 double mmd_from_normal(std::span<const double> z, std::int64_t dim, std::span<const double> scales,
                        std::span<double> d_z);
 
+// Evidence that is nearly zero hardly moves with f: where all models have lost theirs the answer is the
+// prior, and no gradient would ever lead away from it. So f moves there as it does at -1: gradients d of
+// lower f are multiplied, each by a positive factor, which changes neither their sign nor where they vanish.
+void keep_moving(std::span<const double> f, std::span<double> d);
+
 }  // namespace occam

@@ -197,5 +197,25 @@ TEST(Schedule, Shapes) {
   EXPECT_NEAR(cosine.at(1000, 1000), 0.2, 1e-12);
 }
 
+// Both models have lost their evidence, and the answer is 1/2: the gradient alone would leave it there.
+TEST(EvidentialLoss, LostEvidenceComesBack) {
+  const auto trained = [](bool moving) {
+    std::vector<double> f = {-12, -12}, d(2), scratch(6);
+    for (int step = 0; step < 2000; ++step) {
+      evidential_loss(Link::exp, 0, f, 1, d, scratch);
+      if (moving) keep_moving(f, d);
+      for (std::size_t j = 0; j < f.size(); ++j) f[j] -= 0.1 * d[j];
+    }
+    return evidential_loss(Link::exp, 0, f, 1, d, scratch).log_loss;
+  };
+  EXPECT_NEAR(trained(false), std::log(2.0), 0.01);
+  EXPECT_LT(trained(true), 0.1);
+  const std::vector<double> f = {-3, 2};
+  std::vector<double> d = {-1, 1};
+  keep_moving(f, d);
+  EXPECT_NEAR(d[0], -std::exp(2.0), 1e-12);
+  EXPECT_EQ(d[1], 1);
+}
+
 }  // namespace
 }  // namespace occam

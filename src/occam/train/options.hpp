@@ -13,8 +13,8 @@ namespace occam {
 struct TrainOptions {
   std::int64_t iterations = 0;  // 0: until it is done
   double minutes = 0;
-  double gain = 0.0005;
-  std::int64_t most_iterations = 64000;
+  double gain = 0.0002;
+  std::int64_t most_iterations = 32000;
   std::int64_t first_cycle = 1000;
   std::int64_t batch = 128;
   std::string link = "exp";

@@ -130,7 +130,7 @@ class Trainer::Loss final : public BundleLoss<float> {
       if (evidential_) {
         const EvidentialTerms terms = evidential_loss(link_, lambda_, f, truth, d, scratch);
         loss = terms.log_loss + lambda_ * terms.kl;
-        revive(f, d);
+        keep_moving(f, d);
       } else {
         loss = softmax_loss(f, truth, d) + (tape.penalty != nullptr ? tape.penalty[b] : 0);
       }
@@ -141,17 +141,6 @@ class Trainer::Loss final : public BundleLoss<float> {
   }
 
  private:
-  // Evidence that is nearly zero hardly moves with f: where all models have lost theirs the answer is the
-  // prior, and nothing would ever lead away from it. So f moves there as it does at kLeastMoved. A positive
-  // factor on each output changes neither the sign of a gradient nor where it vanishes.
-  static void revive(std::span<const double> f, std::span<double> d) {
-    constexpr double kLeastMoved = -1;
-    constexpr double kMostFactor = 1e4;
-    for (std::size_t j = 0; j < f.size(); ++j) {
-      if (f[j] < kLeastMoved) d[j] *= std::min(std::exp(kLeastMoved - f[j]), kMostFactor);
-    }
-  }
-
   // Mean squared error over the parameters that the true model has.
   void parameters(std::int64_t b, std::int64_t truth, const float* predicted, float* d) const {
     const auto theta = batch_.parameters(b);
@@ -441,9 +430,10 @@ bool Trainer::judge_cycle() {
   double shrinking = 0.5;
   if (at.cycles.size() > 1) {
     const double last = at.cycles.back()[2].get<double>();
-    if (last > 0) shrinking = std::sqrt(0.5 * std::clamp(gain / last, 0.25, 1.0));
+    if (last > error) shrinking = std::sqrt(0.5 * std::clamp(gain / last, 0.25, 1.0));
   }
-  const double expected = std::max(0.0, gain) * shrinking;
+  // A gain within its own error may be as large as the error.
+  const double expected = std::max(error, gain) * shrinking;
   at.cycles.push_back({at.step, loss, first ? 0 : gain, error});
   at.last_validation = loss;
   if (first || gain > 0) {
