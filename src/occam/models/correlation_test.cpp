@@ -14,7 +14,7 @@ double log_normal(double x, double mean, double sd) {
 }
 
 // p(x) p(y | x, rho), or of what is there.
-double log_likelihood(const std::vector<float>& rows, double rho) {
+double log_density_of_pairs(const std::vector<float>& rows, double rho) {
   double sum = 0;
   for (std::size_t i = 0; i < rows.size(); i += 2) {
     const double x = rows[i], y = rows[i + 1];
@@ -45,14 +45,14 @@ TEST(Correlation, EvidenceIsTheIntegralOverRho) {
     for (const std::int64_t n : {1, 3, 40}) {
       for (const double missing : {0.0, 0.3}) {
         const std::vector<float> rows = drawn(rho, n, missing, static_cast<std::uint64_t>(n));
-        const double largest = log_likelihood(rows, rho);
+        const double largest = log_density_of_pairs(rows, rho);
         double sum = 0;
         constexpr int kGrid = 4000;
         for (int k = 0; k < kGrid; ++k)
-          sum += std::exp(log_likelihood(rows, -1 + 2 * (k + 0.5) / kGrid) - largest) / kGrid;
+          sum += std::exp(log_density_of_pairs(rows, -1 + 2 * (k + 0.5) / kGrid) - largest) / kGrid;
         EXPECT_NEAR(log_evidence(rows, Prior::uniform(-1, 1)), largest + std::log(sum), 1e-3)
             << rho << " " << n << " " << missing;
-        EXPECT_NEAR(log_evidence(rows, Prior::fixed(0.5)), log_likelihood(rows, 0.5), 1e-9 * n + 1e-9);
+        EXPECT_NEAR(log_evidence(rows, Prior::fixed(0.5)), log_density_of_pairs(rows, 0.5), 1e-9 * n + 1e-9);
       }
     }
   }

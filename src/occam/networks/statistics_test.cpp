@@ -41,7 +41,9 @@ TEST(Statistics, FindTheCoefficientOfAnAutoregression) {
     const bool found =
         std::any_of(s.begin(), s.end(), [phi](double x) { return std::abs(std::sinh(x) - phi) < 0.08; });
     EXPECT_TRUE(found) << phi;
-    if (std::abs(phi) < 1) EXPECT_NEAR(std::tanh(s[kFirstLag]), phi, 0.1);
+    if (std::abs(phi) < 1) {
+      EXPECT_NEAR(std::tanh(s[kFirstLag]), phi, 0.1);
+    }
   }
 }
 

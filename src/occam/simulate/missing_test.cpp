@@ -138,7 +138,9 @@ TEST(Missing, ChangesNothingThatIsThere) {
   const Batch some = simulated(pairs("y = { missing = 0.4 }"), 50);
   ASSERT_EQ(whole.rows(), some.rows());
   for (std::size_t i = 0; i < whole.data().size(); ++i) {
-    if (!std::isnan(some.data()[i])) ASSERT_EQ(some.data()[i], whole.data()[i]);
+    if (!std::isnan(some.data()[i])) {
+      ASSERT_EQ(some.data()[i], whole.data()[i]);
+    }
   }
   SimulatorOptions complete;
   complete.complete = true;
@@ -175,7 +177,9 @@ TEST(Missing, DisturbancesComeBeforeTheLoss) {
   for (std::int64_t r = 0; r < plain.rows(); ++r) {
     const auto at = static_cast<std::size_t>(2 * r + 1);
     ASSERT_EQ(std::isnan(plain.data()[at]), std::isnan(disturbed.data()[at]));
-    if (!std::isnan(plain.data()[at])) ASSERT_EQ(disturbed.data()[at], 2 * plain.data()[at]);
+    if (!std::isnan(plain.data()[at])) {
+      ASSERT_EQ(disturbed.data()[at], 2 * plain.data()[at]);
+    }
   }
 }
 
@@ -199,10 +203,14 @@ TEST(Missing, PatternsOfTheUsersOwnExperiment) {
     std::int64_t gone = 0;
     for (std::int64_t r = 0; r < data.n; ++r) {
       ASSERT_FALSE(std::isnan(data.at(r, 0)));
-      if (second) ASSERT_EQ(std::isnan(data.at(r, 1)), data.at(r, 0) == 5) << b;
+      if (second) {
+        ASSERT_EQ(std::isnan(data.at(r, 1)), data.at(r, 0) == 5) << b;
+      }
       gone += std::isnan(data.at(r, 1)) ? 1 : 0;
     }
-    if (!second && data.n % 3 == 0) EXPECT_EQ(gone, data.n / 3);
+    if (!second && data.n % 3 == 0) {
+      EXPECT_EQ(gone, data.n / 3);
+    }
   }
   // The patterns travel with the problem.
   const Problem again = read_problem(problem_toml(problem), "again.toml");
