@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kMostPaired = 10;
 constexpr std::int64_t kOrders = 3;  // of autoregressions
 constexpr std::int64_t kLags = 6;
-constexpr double kLeastSpread = 1e-7;
+constexpr double kConstant = 1e-7;
 
 double fisher(double r) {
   return std::atanh(std::clamp(r, -0.9999999, 0.9999999));
@@ -88,7 +88,7 @@ Channels channels_of(Matrix<const double> base, Workspace& workspace) {
       if (!std::isnan(x[i])) squares += x[i] * x[i];
     }
     c.spread[e] = count > 0 ? std::sqrt(squares / count) : 0;
-    const double factor = c.spread[e] > kLeastSpread ? 1 / c.spread[e] : 0;
+    const double factor = c.spread[e] > kConstant ? 1 / c.spread[e] : 0;
     for (std::int64_t i = 0; i < c.n; ++i) x[i] *= factor;
   }
   return c;
@@ -254,7 +254,7 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, Matrix<const f
   for (std::int64_t e = 0; e < c.E; ++e) {
     const BaseChannel& channel = base[static_cast<std::size_t>(e)];
     write(c.mean[e]);
-    write(std::log(c.spread[e] + kLeastSpread));
+    write(std::log(c.spread[e] + kConstant));
     time_course(c, e, channel.many_values, workspace, write);
     if (channel.many_values) autoregressions(raw, channel.column, workspace, write);
   }
