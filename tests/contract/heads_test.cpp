@@ -21,7 +21,8 @@ using namespace testing_support;
 std::vector<json> heads_on_bodies() {
   std::vector<json> all;
   for (const std::string& head : heads().names()) {
-    json set = {{"architecture", "set"}, {"inv_width", 6}, {"equiv_width", 5}, {"pooling", "attention"}};
+    json set = {{"architecture", "set"}, {"modules", 1},     {"inv_width", 6},
+                {"after_width", 6},      {"equiv_width", 5}, {"pooling", "attention"}};
     json sequence = {{"architecture", "sequence"},
                      {"lstm", 5},
                      {"filters", {4, 3}},
@@ -344,6 +345,7 @@ void expect_pytorch_head(const std::string& name, const std::string& head) {
                             ref.number("log_n_scale"), 1};
   config.set_options({{"architecture", "set"},
                       {"inv_width", 6},
+                      {"after_width", 6},
                       {"equiv_width", 5},
                       {"moments", 0},
                       {"modules", 2},

@@ -46,12 +46,22 @@ inline NetworkConfig small(const json& options) {
 inline std::vector<json> set_options() {
   std::vector<json> all;
   for (const std::string& pooling : pooling_names()) {
-    all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"equiv_width", 5}, {"pooling", pooling}});
+    all.push_back({{"architecture", "set"},
+                   {"modules", 1},
+                   {"inv_width", 6},
+                   {"after_width", 7},
+                   {"equiv_width", 5},
+                   {"pooling", pooling}});
   }
   all.push_back(
-      {{"architecture", "set"}, {"modules", 0}, {"inv_width", 17}, {"log_n", false}, {"post_layers", 0}});
-  all.push_back(
-      {{"architecture", "set"}, {"modules", 1}, {"equiv_layers", 1}, {"inv_layers", 1}, {"summary", 0}});
+      {{"architecture", "set"}, {"inv_width", 17}, {"after_width", 6}, {"log_n", false}, {"post_layers", 0}});
+  all.push_back({{"architecture", "set"},
+                 {"modules", 1},
+                 {"equiv_layers", 1},
+                 {"inv_layers", 1},
+                 {"after_layers", 1},
+                 {"after_width", 6},
+                 {"summary", 0}});
   return all;
 }
 

@@ -311,7 +311,8 @@ void expect_pytorch(const std::string& name, const json& options) {
   json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}};
   table.update(options);
   if (options["architecture"] == "set")
-    table.update({{"moments", 0}, {"modules", 2}});  // as of the references
+    table.update(
+        {{"moments", 0}, {"modules", 2}, {"after_width", options["inv_width"]}});  // as of the references
   config.set_options(table, name);
   const Network<T> network(config);
   std::vector<T> weights(network.weight_count()), gradient(network.weight_count()),

@@ -26,7 +26,12 @@ const Kind& kind_of(std::size_t kind) {
            false,
            true,
            1,
-           {{"inv_width", 4}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 4}, {"summary", 3}}},
+           {{"inv_width", 4},
+            {"after_width", 4},
+            {"equiv_width", 4},
+            {"modules", 1},
+            {"post_width", 4},
+            {"summary", 3}}},
       Kind{
           "name = \"walks\"\nn = \"uniform(24, 40)\"\nordered = true\ncolumns = { x = \"place\", y = "
           "\"place\" }\n"
@@ -42,7 +47,12 @@ const Kind& kind_of(std::size_t kind) {
            false,
            false,
            2,
-           {{"inv_width", 4}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 4}, {"summary", 2}}}};
+           {{"inv_width", 4},
+            {"after_width", 4},
+            {"equiv_width", 4},
+            {"modules", 1},
+            {"post_width", 4},
+            {"summary", 2}}}};
   return kinds[kind];
 }
 

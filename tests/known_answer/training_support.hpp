@@ -33,8 +33,8 @@ inline TrainOptions quick(std::int64_t iterations) {
   return options;
 }
 
-inline const nlohmann::json kTiny = {
-    {"inv_width", 16}, {"equiv_width", 16}, {"modules", 1}, {"post_width", 16}, {"summary", 8}};
+inline const nlohmann::json kTiny = {{"inv_width", 16}, {"after_width", 16}, {"equiv_width", 16},
+                                     {"modules", 1},    {"post_width", 16},  {"summary", 8}};
 
 inline std::string trained_bytes(int threads, const TrainOptions& options, const TrainRun& run,
                                  Listener& listener, const std::string& problem = "one-sample",

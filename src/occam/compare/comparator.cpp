@@ -67,30 +67,30 @@ NetworkOutputs Comparator::outputs(Ragged<const float> data) {
   if (K > 1) out.members.resize(sets * K * J);
   if (K == 1 && file_.config.head_kind().samples) out.spread.resize(sets * J);
   for (std::size_t k = 0; k < K; ++k) {
-    runner_->answer(
-        file_.members[k].data(), data, std::numeric_limits<std::int64_t>::max(),
-        [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
-          std::vector<double> f(J);
-          for (std::int64_t b = 0; b < tape.models.rows; ++b) {
-            const auto at = static_cast<std::size_t>(first + b);
-            double* log_alpha =
-                K == 1 ? out.log_alpha.data() + at * J : out.members.data() + (at * K + k) * J;
-            if (answer.log_p.data != nullptr) {
-              std::copy_n(answer.log_p.row(b), J, log_alpha);
-            } else {
-              std::copy_n(tape.models.row(b), J, f.begin());
-              log_concentrations(file_.link, f, {log_alpha, J});
-            }
-            if (!out.spread.empty()) std::copy_n(answer.spread.row(b), J, out.spread.data() + at * J);
-            for (std::size_t p = 0; p < P; ++p) {
-              out.theta[at * P + p] +=
-                  (file_.parameter_mean[p] + file_.parameter_scale[p] * tape.parameters.row(b)[p]) /
-                  static_cast<double>(K);
-            }
-            if (k == 0)
-              std::copy_n(tape.summary.row(b), S, out.summary.begin() + static_cast<std::ptrdiff_t>(at * S));
-          }
-        });
+    runner_->answer(file_.members[k].data(), data, std::numeric_limits<std::int64_t>::max(),
+                    [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
+                      std::vector<double> f(J);
+                      for (std::int64_t b = 0; b < tape.models.rows; ++b) {
+                        const auto at = static_cast<std::size_t>(first + b);
+                        double* log_alpha =
+                            K == 1 ? out.log_alpha.data() + at * J : out.members.data() + (at * K + k) * J;
+                        if (answer.log_p.data != nullptr) {
+                          std::copy_n(answer.log_p.row(b), J, log_alpha);
+                        } else {
+                          std::copy_n(tape.models.row(b), J, f.begin());
+                          log_concentrations(file_.link, f, {log_alpha, J});
+                        }
+                        if (!out.spread.empty())
+                          std::copy_n(answer.spread.row(b), J, out.spread.data() + at * J);
+                        for (std::size_t p = 0; p < P; ++p) {
+                          const double estimate = file_.parameter_estimate(p, tape.parameters.row(b)[p]);
+                          out.theta[at * P + p] += estimate / static_cast<double>(K);
+                        }
+                        if (k == 0)
+                          std::copy_n(tape.summary.row(b), S,
+                                      out.summary.begin() + static_cast<std::ptrdiff_t>(at * S));
+                      }
+                    });
   }
   for (std::size_t at = 0; K > 1 && at < sets; ++at) {
     mix({out.members.data() + at * K * J, K * J}, J, out.log_alpha.data() + at * J);

@@ -83,6 +83,8 @@ ProblemSpec beta_binomial() {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"inv_width", 32},
+                                                                       {"after_width", 32},
+                                                                       {"after_layers", 2},
                                                                        {"equiv_width", 32},
                                                                        {"post_width", 32}});
   spec.train = std::make_shared<const nlohmann::json>(

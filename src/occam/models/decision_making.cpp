@@ -269,6 +269,8 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"inv_width", 96},
+                                                                       {"after_width", 96},
+                                                                       {"after_layers", 2},
                                                                        {"equiv_width", 64},
                                                                        {"post_width", 128},
                                                                        {"summary", 32}});

@@ -302,6 +302,8 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"inv_width", 64},
+                                                                       {"after_width", 64},
+                                                                       {"after_layers", 2},
                                                                        {"equiv_width", 64},
                                                                        {"post_width", 128},
                                                                        {"summary", 64}});

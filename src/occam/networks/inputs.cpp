@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/whole_number.hpp"
 
 namespace occam {
 namespace {
@@ -50,26 +51,30 @@ double typical_distance(const std::vector<float>& sorted, double centre, double 
   return quantile(distances, q);
 }
 
+// Values in order.
+void choose_transformation(const std::vector<float>& sorted, ColumnInput& input) {
+  if (sorted.empty() || !long_tailed(sorted)) return;
+  if (sorted.front() > 0) {
+    // What is below all that was simulated is taken for a little less than the least.
+    input.transformation = Transformation::log;
+    input.centre = sorted.front() / 16;
+    return;
+  }
+  input.transformation = Transformation::asinh;
+  input.centre = sorted.front() == 0 ? 0 : quantile(sorted, 0.5);
+  input.width = typical_distance(sorted, input.centre, sorted.front() == 0 ? 0.1 : 0.5);
+}
+
 ColumnInput learn_input(std::vector<float>& values) {
   ColumnInput input;
-  if (values.empty()) return input;
   std::sort(values.begin(), values.end());
   input.levels = few_levels(values);
   if (!input.levels.empty()) {
     if (input.levels.size() < 3) input.levels.clear();
     return input;
   }
-  input.local = true;
-  if (!long_tailed(values)) return input;
-  if (values.front() > 0) {
-    // What is below all that was simulated is taken for a little less than the least.
-    input.transformation = Transformation::log;
-    input.centre = values.front() / 16;
-    return input;
-  }
-  input.transformation = Transformation::asinh;
-  input.centre = values.front() == 0 ? 0 : quantile(values, 0.5);
-  input.width = typical_distance(values, input.centre, values.front() == 0 ? 0.1 : 0.5);
+  input.local = !values.empty();
+  choose_transformation(values, input);
   return input;
 }
 
@@ -87,17 +92,37 @@ double ColumnInput::operator()(double x) const {
   return x;
 }
 
+double ColumnInput::inverse(double y) const {
+  switch (transformation) {
+    case Transformation::log:
+      return std::exp(y);
+    case Transformation::asinh:
+      return centre + width * std::sinh(y);
+    case Transformation::none:
+      break;
+  }
+  return y;
+}
+
 std::string ColumnInput::text() const {
   std::string text = transformation == Transformation::log ? "logarithm"
                      : transformation == Transformation::asinh
                          ? fmt::format("asinh around {:.4g} in units of {:.4g}", centre, width)
                          : "as it is";
   if (local) text += ", and relative to its data set";
+  if (waves > 0) text += fmt::format(", and as waves of {} lengths", waves);
   if (!levels.empty()) text += fmt::format(", and an indicator for each of {} values", levels.size());
   return text;
 }
 
-std::vector<ColumnInput> learn_inputs(Ragged<const float> data) {
+ColumnInput learn_transformation(std::vector<float> values) {
+  ColumnInput input;
+  std::sort(values.begin(), values.end());
+  choose_transformation(values, input);
+  return input;
+}
+
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered) {
   std::vector<ColumnInput> inputs;
   std::vector<float> values;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
@@ -106,6 +131,11 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data) {
       if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
     }
     inputs.push_back(learn_input(values));
+  }
+  const auto wavy =
+      std::count_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.local; });
+  for (ColumnInput& input : inputs) {
+    if (input.local && !ordered && wavy <= kMostWavyColumns) input.waves = kWaves;
   }
   return inputs;
 }
@@ -118,7 +148,8 @@ nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
          {"centre", input.centre},
          {"width", input.width},
          {"local", input.local},
-         {"levels", input.levels}});
+         {"levels", input.levels},
+         {"waves", input.waves}});
   }
   return list;
 }
@@ -135,11 +166,12 @@ std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json) {
     input.width = entry.at("width").get<double>();
     input.local = entry.at("local").get<bool>();
     input.levels = entry.at("levels").get<std::vector<float>>();
+    if (entry.contains("waves")) input.waves = whole_number(entry.at("waves"));
     const bool finite = std::all_of(input.levels.begin(), input.levels.end(),
                                     [](float level) { return std::isfinite(level); });
     if (found == names.end() || !std::isfinite(input.centre) || !std::isfinite(input.width) ||
         input.width <= 0 || (input.transformation == Transformation::log && input.centre <= 0) ||
-        input.levels.size() > kFewLevels || !finite) {
+        input.levels.size() > kFewLevels || !finite || input.waves < 0 || input.waves > kMostWaves) {
       throw Error(ErrorKind::bad_config, "network: how its columns are read is not usable");
     }
     inputs.push_back(std::move(input));

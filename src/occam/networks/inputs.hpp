@@ -1,13 +1,16 @@
 // How the columns of data become what a body reads. Learned from simulations and stored with the network:
 //   1. every column goes through a transformation that keeps its order and tames its range;
 //   2. the result is standardised over all simulations;
-//   3. a column with many values comes a second time, relative to mean and spread of its own data set, so
-//   that
-//      its shape is seen whatever its unit, offset or scale; a column with a few values comes as indicators.
+//   3. a column with many values comes a second time, untransformed, relative to mean and spread of its own
+//      data set, so that its shape is seen whatever its unit, offset or scale, and where there are few such
+//      columns as waves of several lengths, so that fine structure is seen; a column with a few values comes
+//      as indicators.
 // Without any of it (files from before there was such) columns are standardised as they are.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -29,9 +32,13 @@ struct ColumnInput {
   double width = 1;
   bool local = false;         // also relative to its own data set
   std::vector<float> levels;  // an indicator for each of these values
+  std::int64_t waves = 0;     // also sine and cosine of the standardised value, of so many lengths
 
-  std::int64_t channels() const { return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()); }
+  std::int64_t channels() const {
+    return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()) + 2 * waves;
+  }
   double operator()(double x) const;
+  double inverse(double y) const;
   // "log", "asinh around 3.2 in units of 0.5"
   std::string text() const;
 
@@ -43,9 +50,31 @@ struct ColumnInput {
 // beyond, it is taken by its logarithm where it is positive throughout, else by asinh.
 inline constexpr std::size_t kFewLevels = 8;
 inline constexpr double kLongTail = 2;
+// Columns with many values have waves where at most so many columns have them.
+inline constexpr std::int64_t kMostWavyColumns = 3;
+inline constexpr std::int64_t kWaves = 4;
+inline constexpr std::int64_t kMostWaves = 16;
 
-// For every column of these data sets. Missing values (NaN) are left out.
-std::vector<ColumnInput> learn_inputs(Ragged<const float> data);
+// For every column of these data sets. Missing values (NaN) are left out. Ordered data have no waves: a value
+// has its meaning beside its neighbours.
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false);
+// The transformation alone, by the same rule.
+ColumnInput learn_transformation(std::vector<float> values);
+
+// Sine and cosine of waves whose length halves from one to the next; the first is 8 standard deviations long.
+template <class T>
+void write_waves(T z, std::int64_t waves, T* out) {
+  const T angle = z * static_cast<T>(std::numbers::pi / 4);
+  T sine = std::sin(angle);
+  T cosine = std::cos(angle);
+  for (std::int64_t k = 0; k < waves; ++k) {
+    *out++ = sine;
+    *out++ = cosine;
+    const T twice = 2 * sine * cosine;
+    cosine = 1 - 2 * sine * sine;
+    sine = twice;
+  }
+}
 
 nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs);
 // Throws nlohmann::json::exception or Error(bad_config).

@@ -69,15 +69,61 @@ TEST(Inputs, MissingValuesAndConstantsAreNoObstacle) {
   EXPECT_EQ(learned(std::vector<float>(10, 3.0f)), ColumnInput{});
 }
 
+TEST(Inputs, FewColumnsComeAsWavesToo) {
+  Rng rng(1, Purpose::test, 0);
+  for (const std::int64_t columns : {1, 3, 4}) {
+    std::vector<float> values(static_cast<std::size_t>(1000 * columns));
+    for (float& x : values) x = static_cast<float>(rng.normal());
+    const std::vector<std::int64_t> offsets = {0, 1000};
+    const Ragged<const float> data{{values.data(), 1000, columns, columns}, offsets.data(), 1};
+    for (const ColumnInput& input : learn_inputs(data)) {
+      EXPECT_EQ(input.waves, columns <= kMostWavyColumns ? kWaves : 0) << columns;
+      EXPECT_EQ(input.channels(), 2 + 2 * input.waves);
+    }
+    for (const ColumnInput& input : learn_inputs(data, true)) EXPECT_EQ(input.waves, 0);
+  }
+  EXPECT_EQ(learned(drawn([](Rng& r) { return r.uniform() < 0.3; })).waves, 0);
+}
+
+TEST(Inputs, WavesHalveTheirLength) {
+  for (const double z : {-9.7, -0.3, 0.0, 1.0, 4.2}) {
+    double waves[8];
+    write_waves(z, 4, waves);
+    for (int k = 0; k < 4; ++k) {
+      const double angle = z * 2 * M_PI / (8 / std::pow(2, k));
+      EXPECT_NEAR(waves[2 * k], std::sin(angle), 1e-12) << z << " " << k;
+      EXPECT_NEAR(waves[2 * k + 1], std::cos(angle), 1e-12) << z << " " << k;
+    }
+  }
+}
+
+TEST(Inputs, TransformationsHaveAnInverse) {
+  const ColumnInput positive =
+      learn_transformation(drawn([](Rng& rng) { return std::exp(3 * rng.normal()); }));
+  EXPECT_EQ(positive.transformation, Transformation::log);
+  const ColumnInput cauchy =
+      learn_transformation(drawn([](Rng& rng) { return 7 + std::tan(3.14159 * (rng.uniform() - 0.5)); }));
+  EXPECT_EQ(cauchy.transformation, Transformation::asinh);
+  const ColumnInput normal = learn_transformation(drawn([](Rng& rng) { return rng.normal(); }));
+  EXPECT_EQ(normal, ColumnInput{});
+  for (const double x : {0.01, 0.5, 3.0, 1000.0}) {
+    for (const ColumnInput& input : {positive, cauchy, normal}) {
+      EXPECT_NEAR(input.inverse(input(x)), x, 1e-9 * (1 + x)) << input.text();
+    }
+  }
+}
+
 TEST(Inputs, RoundTripAsJson) {
   const std::vector<ColumnInput> inputs = {
-      {}, {Transformation::asinh, 3, 0.5, true, {}}, {{}, 0, 1, false, {1, 2, 5}}};
+      {}, {Transformation::asinh, 3, 0.5, true, {}, 4}, {{}, 0, 1, false, {1, 2, 5}, 0}};
   EXPECT_EQ(inputs_from_json(inputs_json(inputs)), inputs);
   for (const char* bad :
        {R"([{"transformation":"sqrt","centre":0,"width":1,"local":true,"levels":[]}])",
         R"([{"transformation":"asinh","centre":0,"width":0,"local":true,"levels":[]}])",
         R"([{"transformation":"log","centre":0,"width":1,"local":true,"levels":[]}])",
-        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[1,2,3,4,5,6,7,8,9]}])"}) {
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[1,2,3,4,5,6,7,8,9]}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":17}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":-1}])"}) {
     EXPECT_THROW(inputs_from_json(nlohmann::json::parse(bad)), Error) << bad;
   }
 }

@@ -75,12 +75,21 @@ void check(const NetworkConfig& config) {
   }
 }
 
+// Set networks had no moments, and the same layers before and after pooling.
+void name_what_old_files_do_not(json& body) {
+  if (!body.is_object()) return;
+  if (!body.contains("moments")) body["moments"] = 0;
+  if (!body.contains("after_width") && body.contains("inv_width")) body["after_width"] = body["inv_width"];
+  if (!body.contains("after_layers") && body.contains("inv_layers"))
+    body["after_layers"] = body["inv_layers"];
+}
+
 // Values further out than this many standard deviations count as so many.
 constexpr double kFarthest = 10;
 // Statistics begin with little weight: most are beside the point, and those that are not are soon found.
 constexpr double kStatisticsWeight = 0.1;
-// A data set whose values differ by less counts as constant.
-constexpr double kLeastSpread = 1e-7;
+// A data set whose values differ by less than so much of themselves counts as constant.
+constexpr double kLeastSpread = 1e-12;
 
 // What statistics are taken of: a column as it enters, or its indicators. NaN: missing.
 std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
@@ -137,25 +146,28 @@ void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<d
   }
 }
 
-// One column of one data set, relative to its own mean and spread; out has `stride` numbers to a row.
+// One column of one data set as it is, relative to its own mean and spread; out has `stride` numbers to a
+// row.
 template <class T>
-void relative_to_set(Matrix<const double> z, std::int64_t column, std::int64_t first, std::int64_t last,
+void relative_to_set(Matrix<const float> data, std::int64_t column, std::int64_t first, std::int64_t last,
                      T* out, std::int64_t stride) {
   double sum = 0, squares = 0, count = 0;
   for (std::int64_t r = first; r < last; ++r) {
-    if (std::isnan(z.row(r)[column])) continue;
-    sum += z.row(r)[column];
+    const double x = data.row(r)[column];
+    if (std::isnan(x)) continue;
+    sum += x;
     ++count;
   }
   const double mean = count > 0 ? sum / count : 0;
   for (std::int64_t r = first; r < last; ++r) {
-    const double x = z.row(r)[column] - mean;
+    const double x = data.row(r)[column] - mean;
     if (!std::isnan(x)) squares += x * x;
   }
   const double sd = count > 0 ? std::sqrt(squares / count) : 0;
-  const double factor = sd > kLeastSpread ? 1 / sd : 0;
+  // Values that differ by no more than their rounding are constant.
+  const double factor = sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0;
   for (std::int64_t r = first; r < last; ++r) {
-    const double x = (z.row(r)[column] - mean) * factor;
+    const double x = (data.row(r)[column] - mean) * factor;
     out[r * stride] = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthest, kFarthest));
   }
 }
@@ -226,7 +238,7 @@ Fields fields(NetworkOptions& o) {
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   inputs.clear();
-  if (options.inputs == "robust") inputs = learn_inputs(data);
+  if (options.inputs == "robust") inputs = learn_inputs(data, ordered);
   standardisation = learn_standardisation(data, inputs);
   statistics = {};
   if (!ordered || !options.statistics) return;
@@ -286,9 +298,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     NetworkConfig config;
     set_fields(fields(config.options), json.at("options"), "network");
     nlohmann::json body = json.at("body");
-    // Files from before there were such do not name them.
-    if (config.options.architecture == "set" && body.is_object() && !body.contains("moments"))
-      body["moments"] = 0;
+    if (config.options.architecture == "set") name_what_old_files_do_not(body);
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
     config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
     config.channels = whole_number(json.at("channels"));
@@ -420,11 +430,16 @@ Ragged<const T> Network<T>::input(Ragged<const float> data, Matrix<const double>
     const ColumnInput& column = config_.inputs[c];
     if (column.local) {
       for (std::int64_t set = 0; set < data.sets; ++set) {
-        relative_to_set(z, static_cast<std::int64_t>(c), data.offsets[set], data.offsets[set + 1], x + at,
-                        width);
+        relative_to_set(data.x, static_cast<std::int64_t>(c), data.offsets[set], data.offsets[set + 1],
+                        x + at, width);
       }
       ++at;
     }
+    for (std::int64_t r = 0; column.waves > 0 && r < rows; ++r) {
+      const double value = std::isnan(z.row(r)[c]) ? 0 : std::clamp(z.row(r)[c], -kFarthest, kFarthest);
+      write_waves(static_cast<T>(value), column.waves, x + r * width + at);
+    }
+    at += 2 * column.waves;
     for (const float level : column.levels) {
       for (std::int64_t r = 0; r < rows; ++r) x[r * width + at] = data.x.row(r)[c] == level ? T{1} : T{0};
       ++at;

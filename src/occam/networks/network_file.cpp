@@ -62,6 +62,9 @@ json describe(const NetworkFile& file) {
                         {"mask", file.parameter_mask}}}};
   if (!file.config.head_kind().concentrations) description.erase("link");
   if (!file.design.empty()) description["design"] = file.design.json();
+  if (!file.parameter_inputs.empty()) {
+    description["parameters"]["inputs"] = inputs_json(file.parameter_inputs);
+  }
   return description;
 }
 
@@ -87,6 +90,7 @@ void read_description(const json& d, NetworkFile& file) {
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();
   file.parameter_scale = p.at("scale").get<std::vector<double>>();
+  if (p.contains("inputs")) file.parameter_inputs = inputs_from_json(p.at("inputs"));
   for (const json& row : p.at("mask")) {
     auto& mask = file.parameter_mask.emplace_back();
     for (const std::int64_t has : whole_numbers(row)) {
@@ -133,6 +137,9 @@ void check_description(const NetworkFile& file) {
   if (file.config.parameters != 0) same(P, file.config.parameters, "parameter names");
   same(file.parameter_mean.size(), static_cast<std::int64_t>(P), "parameter means");
   same(file.parameter_scale.size(), static_cast<std::int64_t>(P), "parameter scales");
+  if (!file.parameter_inputs.empty()) {
+    same(file.parameter_inputs.size(), static_cast<std::int64_t>(P), "transformations of parameters");
+  }
   same(file.parameter_mask.size(), file.config.models, "parameter masks");
   for (const auto& mask : file.parameter_mask)
     same(mask.size(), static_cast<std::int64_t>(P), "mask entries");

@@ -54,9 +54,11 @@ struct NetworkFile {
   std::vector<ColumnRange> ranges;  // (D); empty in files written before there were any
   DesignProfile design;             // empty where no column is set by the experimenter
 
-  // The network's outputs `parameters` are (theta - mean) / scale.
+  // The network's outputs `parameters` are (t(theta) - mean) / scale, t a transformation that tames long
+  // tails.
   std::vector<std::string> parameter_names;
   std::vector<double> parameter_mean, parameter_scale;
+  std::vector<ColumnInput> parameter_inputs;              // (P), or none: as they are
   std::vector<std::vector<std::uint8_t>> parameter_mask;  // (J, P) which model has which
 
   nlohmann::json record = nlohmann::json::object();  // options, seed, steps, losses, program version
@@ -68,6 +70,11 @@ struct NetworkFile {
 
   // Why its answers mean nothing, as its training found out; empty where it found no such thing.
   std::string doubt() const { return record.value("doubt", std::string()); }
+  // Parameter p, given what the network says of it.
+  double parameter_estimate(std::size_t p, double output) const {
+    const double tamed = parameter_mean[p] + parameter_scale[p] * output;
+    return parameter_inputs.empty() ? tamed : parameter_inputs[p].inverse(tamed);
+  }
 };
 
 // Computes the golden outputs for these inputs.

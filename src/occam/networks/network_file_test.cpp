@@ -1,5 +1,6 @@
 #include "occam/networks/network_file.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <random>
 #include <sys/resource.h>
@@ -35,6 +36,15 @@ TEST(NetworkFile, RoundTripsBitForBit) {
   EXPECT_EQ(again.parameter_mask, file.parameter_mask);
   EXPECT_EQ(safetensors_bytes(network_to_safetensors(again)),
             safetensors_bytes(network_to_safetensors(file)));
+}
+
+TEST(NetworkFile, EstimatesOfTamedParametersAreBroughtBack) {
+  NetworkFile file = example_network();  // mean .1, scale 2
+  EXPECT_DOUBLE_EQ(file.parameter_estimate(0, 0.5), 1.1);
+  file.parameter_inputs = {{Transformation::log, 1e-6, 1, false, {}, 0}};
+  EXPECT_DOUBLE_EQ(file.parameter_estimate(0, 0.5), std::exp(1.1));
+  const NetworkFile again = network_from_safetensors(network_to_safetensors(file), "n.occam");
+  EXPECT_EQ(again.parameter_inputs, file.parameter_inputs);
 }
 
 TEST(NetworkFile, HoldsAnEnsembleAndVerifiesEveryMember) {
@@ -167,6 +177,8 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/parameters/mask", {{2}, {0}, {1}}},
            {"/parameters/mean", json::array({"x"})},
            {"/parameters/scale", json::array({0})},
+           {"/parameters/inputs", json::array({1, 2})},
+           {"/parameters/inputs", inputs_json({{}, {}})},  // of two, where there is one
            {"/ranges", json::array({json::array({1, 2})})},
            {"/ranges/0", json::array({3, 2, 1, 0})},
            {"/ordered", "no"},

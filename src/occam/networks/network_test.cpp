@@ -1,6 +1,7 @@
 // What becomes of missing values at the input of a network.
 #include "occam/networks/network.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -16,8 +17,13 @@ NetworkConfig small(std::vector<std::int64_t> missing) {
   config.models = 3;
   config.missing = std::move(missing);
   config.standardisation = {{0.5, -1}, {2, 0.5}, 1.0, 0.5, 4};
-  config.set_options(
-      {{"inv_width", 5}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 6}, {"summary", 3}}, "test");
+  config.set_options({{"inv_width", 5},
+                      {"after_width", 5},
+                      {"equiv_width", 4},
+                      {"modules", 1},
+                      {"post_width", 6},
+                      {"summary", 3}},
+                     "test");
   return config;
 }
 
@@ -69,6 +75,44 @@ TEST(NetworkInput, StandardisationIsOfTheValuesThatAreThere) {
   const Standardisation none = learn_standardisation(view({1, NAN, 3, NAN}, {0, 2}));
   EXPECT_EQ(none.mean[1], 0);
   EXPECT_EQ(none.scale[1], 1);
+}
+
+// The second channel of a column is the same in any unit and with any offset, also where the first is tamed.
+TEST(NetworkInput, RelativeChannelsKnowNoUnits) {
+  NetworkConfig config = small({});
+  config.inputs = {{Transformation::asinh, 0, 1, true, {}, 2}, {}};
+  const Network<double> network(config);
+  std::vector<double> weights(static_cast<std::size_t>(network.weight_count())),
+      packed(static_cast<std::size_t>(network.packed_size()));
+  network.layout().initialise<double>(weights, 1, 0);
+  network.pack_all(weights.data(), packed.data());
+  const std::vector<std::int64_t> offsets = {0, 4};
+  const double root = std::sqrt(5.0);
+  for (const auto& [factor, offset] :
+       std::vector<std::pair<float, float>>{{1, 0}, {1e-6f, 0}, {128, 1 << 20}}) {
+    std::vector<float> x(8, 0.0f);
+    const float steps[] = {0, 2, 4, 6};
+    for (std::size_t r = 0; r < 4; ++r) x[2 * r] = offset + factor * steps[r];
+    Workspace workspace;
+    const auto& tape = *network.forward(packed.data(), view(x, offsets), workspace);
+    ASSERT_EQ(tape.x.x.columns, 2 + 1 + 4);
+    const double expected[] = {-3 / root, -1 / root, 1 / root, 3 / root};
+    for (std::int64_t r = 0; r < 4; ++r) {
+      EXPECT_NEAR(tape.x.x.row(r)[2], expected[r], 1e-6) << factor;
+      const double angle = std::clamp(tape.x.x.row(r)[0], -10.0, 10.0) * M_PI / 4;
+      EXPECT_NEAR(tape.x.x.row(r)[3], std::sin(angle), 1e-12);
+      EXPECT_NEAR(tape.x.x.row(r)[6], std::cos(2 * angle), 1e-12);
+    }
+  }
+}
+
+TEST(NetworkInput, FilesFromBeforeHaveTheSameLayersBeforeAndAfterPooling) {
+  nlohmann::json old = small({}).json();
+  for (const char* key : {"moments", "after_width", "after_layers"}) old["body"].erase(key);
+  const NetworkConfig config = NetworkConfig::from_json(old);
+  EXPECT_EQ(config.body["after_width"], 5);
+  EXPECT_EQ(config.body["after_layers"], config.body["inv_layers"]);
+  EXPECT_EQ(config.body["moments"], 0);
 }
 
 TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {

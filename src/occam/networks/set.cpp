@@ -1,7 +1,7 @@
 // Set network for exchangeable observations ("deep invariant network"): equivariant modules, then an
 // invariant module. Output does not depend on the order of the observations.
 //   invariant(x):    e_i = embed layers(x_i); v = pool over i, joined with log N and with the mean over i of
-//                    u_i u_i', u_i a linear map of e_i; after layers(v)
+//                    u_i u_i', u_i a linear map of x_i and e_i; after layers(v)
 //   equivariant(x):  s = invariant(x); x_i <- dense layers(x_i, s)
 // In the first dense layer of an equivariant module the product with s is taken once per set, not per
 // observation. Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an
@@ -17,9 +17,11 @@ namespace occam {
 namespace {
 
 struct SetOptions {
-  std::int64_t modules = 1;
+  std::int64_t modules = 0;
   std::int64_t inv_width = 64;
   std::int64_t inv_layers = 2;
+  std::int64_t after_width = 128;
+  std::int64_t after_layers = 2;
   std::int64_t equiv_width = 64;
   std::int64_t equiv_layers = 2;
   std::string pooling = "mean+sum";
@@ -29,8 +31,14 @@ struct SetOptions {
 Fields fields(SetOptions& o) {
   return {
       field("modules", o.modules, "equivariant modules before the invariant one").at_least(0).at_most(16),
-      field("inv_width", o.inv_width, "units per layer of the invariant modules").at_least(1).at_most(8192),
-      field("inv_layers", o.inv_layers, "layers before and after pooling").at_least(1).at_most(16),
+      field("inv_width", o.inv_width, "units per layer of the invariant modules before pooling")
+          .at_least(1)
+          .at_most(8192),
+      field("inv_layers", o.inv_layers, "layers of the invariant modules before pooling")
+          .at_least(1)
+          .at_most(16),
+      field("after_width", o.after_width, "units per layer after pooling").at_least(1).at_most(8192),
+      field("after_layers", o.after_layers, "layers after pooling").at_least(1).at_most(16),
       field("equiv_width", o.equiv_width, "units per layer of the equivariant modules")
           .at_least(1)
           .at_most(8192),
@@ -61,28 +69,31 @@ class Invariant {
 
   Invariant(const SetOptions& o, BodyPlan<T>& plan, const std::string& name, std::int64_t in)
       : pooling_(pooling_named(o.pooling)), log_n_(plan.log_n), sum_scale_(plan.sum_scale) {
-    const auto stack = [&](const char* part, std::int64_t from) {
-      return Stack<T>(plan.layout, plan.packed, name + part, from, o.inv_width, o.inv_layers,
-                      Activation::elu);
+    const auto stack = [&](const char* part, std::int64_t from, std::int64_t width, std::int64_t layers) {
+      return Stack<T>(plan.layout, plan.packed, name + part, from, width, layers, Activation::elu);
     };
-    embed_ = stack(".embed", in);
+    embed_ = stack(".embed", in, o.inv_width, o.inv_layers);
     if (pooling_ == Pooling::attention) {
-      score_ = stack(".score", in);
+      score_ = stack(".score", in, o.inv_width, o.inv_layers);
       score_out_.emplace(plan.layout, plan.packed, name + ".score_out", o.inv_width, o.inv_width,
                          Activation::identity);
     }
     if (o.moments > 0) {
       factors_.emplace(plan.layout, plan.packed, name + ".moments", o.inv_width, o.moments,
                        Activation::identity);
+      const std::int64_t weight =
+          plan.layout.add(name + ".moments_of_input.weight", {in, o.moments}, Init::glorot);
+      input_factors_.emplace(plan.packed, weight, -1, in, o.moments, Activation::identity);
     }
-    after_ = stack(".after", pooled_columns(pooling_, o.inv_width) + (log_n_ ? 1 : 0) + moments());
+    after_ = stack(".after", pooled_columns(pooling_, o.inv_width) + (log_n_ ? 1 : 0) + moments(),
+                   o.after_width, o.after_layers);
   }
 
   void list(std::vector<const Dense<T>*>& all) const {
     embed_.list(all);
     score_.list(all);
     if (score_out_) all.push_back(&*score_out_);
-    if (factors_) all.push_back(&*factors_);
+    if (factors_) all.insert(all.end(), {&*factors_, &*input_factors_});
     after_.list(all);
   }
 
@@ -105,6 +116,7 @@ class Invariant {
     if (factors_) {
       tape.factors = workspace.matrix<T>(x.x.rows, factors_->out());
       factors_->forward(packed, e, tape.factors);
+      input_factors_->forward_added(packed, x.x, tape.factors);
       mean_products<T>({tape.factors, x.offsets, x.sets},
                        tape.pooled.columns_from(tape.pooled.columns - moments(), moments()), workspace);
     }
@@ -121,15 +133,18 @@ class Invariant {
     const Matrix<T> d_e = workspace.matrix<T>(x.x.rows, embed_.out());
     pool_back<T>(pooling_, sum_scale_, {e, x.offsets, x.sets}, tape.weights, tape.pooled, tape.largest,
                  d_pooled, d_e);
+    Matrix<T> d_factors{};
     if (factors_) {
-      const Matrix<T> d_factors = workspace.matrix<T>(x.x.rows, factors_->out());
+      d_factors = workspace.matrix<T>(x.x.rows, factors_->out());
       mean_products_back<T>({tape.factors, x.offsets, x.sets},
                             d_pooled.columns_from(d_pooled.columns - moments(), moments()), d_factors,
                             workspace);
       factors_->backward(e, tape.factors, d_factors, gradient);
       factors_->backward_input(packed, d_factors, d_e, true);
+      input_factors_->backward(x.x, tape.factors, d_factors, gradient);
     }
     embed_.backward(packed, x.x, tape.embed, d_e, d_x, add, gradient, workspace);
+    if (factors_ && d_x.data != nullptr) input_factors_->backward_input(packed, d_factors, d_x, true);
     if (!score_out_) return;
     const Matrix<T> d_score = d_e;  // its gradient has been passed on; the memory is used again
     score_out_->backward(last(score_, tape.score), tape.weights, tape.weights, gradient);
@@ -145,7 +160,7 @@ class Invariant {
   bool log_n_;
   T sum_scale_;
   Stack<T> embed_, score_, after_;
-  std::optional<Dense<T>> score_out_, factors_;
+  std::optional<Dense<T>> score_out_, factors_, input_factors_;
 };
 
 template <class T>
@@ -160,10 +175,10 @@ class Equivariant {
 
   Equivariant(const SetOptions& o, BodyPlan<T>& plan, const std::string& name, std::int64_t in)
       : invariant_(o, plan, name, in),
-        weight_(plan.layout.add(name + ".dense0.weight", {in + o.inv_width, o.equiv_width}, Init::glorot)),
+        weight_(plan.layout.add(name + ".dense0.weight", {in + o.after_width, o.equiv_width}, Init::glorot)),
         bias_(plan.layout.add(name + ".dense0.bias", {o.equiv_width}, Init::zeros)),
         from_x_(plan.packed, weight_, -1, in, o.equiv_width, Activation::elu),
-        from_set_(plan.packed, weight_ + in * o.equiv_width, bias_, o.inv_width, o.equiv_width,
+        from_set_(plan.packed, weight_ + in * o.equiv_width, bias_, o.after_width, o.equiv_width,
                   Activation::identity) {
     for (std::int64_t i = 1; i < o.equiv_layers; ++i) {
       rest_.add(Dense<T>(plan.layout, plan.packed, name + ".dense" + std::to_string(i), o.equiv_width,
@@ -243,7 +258,7 @@ class SetBody final : public Body<T> {
     invariant_.emplace(o, plan, "invariant", in);
     for (const auto& module : modules_) module.list(layers_);
     invariant_->list(layers_);
-    features_ = o.inv_width;
+    features_ = o.after_width;
   }
 
   std::int64_t features() const override { return features_; }

@@ -16,8 +16,13 @@ inline NetworkFile example_network() {
   file.config.models = 3;
   file.config.parameters = 1;
   file.config.standardisation = {{0.5, -1}, {2, 1}, 1.0, 0.5, 4};
-  file.config.set_options(
-      {{"inv_width", 5}, {"equiv_width", 4}, {"modules", 1}, {"post_width", 6}, {"summary", 3}}, "test");
+  file.config.set_options({{"inv_width", 5},
+                           {"after_width", 5},
+                           {"equiv_width", 4},
+                           {"modules", 1},
+                           {"post_width", 6},
+                           {"summary", 3}},
+                          "test");
   const Network<float> network(file.config);
   file.config = network.config();
   file.members.emplace_back(static_cast<std::size_t>(network.weight_count()));

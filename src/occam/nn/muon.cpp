@@ -78,6 +78,45 @@ void orthogonalise(Matrix<T> x, Workspace& workspace) {
   }
 }
 
+// Nesterov's momentum; the gradient is used up.
+template <class T>
+void take_momentum(T* __restrict gradient, T* __restrict momentum, T* __restrict ahead, std::int64_t count) {
+  const T keep = static_cast<T>(kMomentum);
+  for (std::int64_t i = 0; i < count; ++i) {
+    momentum[i] = keep * momentum[i] + (1 - keep) * gradient[i];
+    ahead[i] = keep * momentum[i] + (1 - keep) * gradient[i];
+    gradient[i] = 0;
+  }
+}
+
+// In several sums side by side, which a compiler may keep in one register.
+template <class T>
+double sum_of_squares(const T* x, std::int64_t count) {
+  constexpr std::int64_t kSums = 16;
+  T sums[kSums] = {};
+  std::int64_t i = 0;
+  for (; i + kSums <= count; i += kSums) {
+    for (std::int64_t k = 0; k < kSums; ++k) sums[k] += x[i + k] * x[i + k];
+  }
+  for (; i < count; ++i) sums[0] += x[i] * x[i];
+  double total = 0;
+  for (const T sum : sums) total += static_cast<double>(sum);
+  return total;
+}
+
+// In blocks that stay in the cache.
+template <class T>
+void transpose(Matrix<const T> from, Matrix<T> to) {
+  constexpr std::int64_t kBlock = 16;
+  for (std::int64_t r0 = 0; r0 < from.rows; r0 += kBlock) {
+    for (std::int64_t c0 = 0; c0 < from.columns; c0 += kBlock) {
+      for (std::int64_t r = r0; r < std::min(r0 + kBlock, from.rows); ++r) {
+        for (std::int64_t c = c0; c < std::min(c0 + kBlock, from.columns); ++c) to.row(c)[r] = from.row(r)[c];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -100,30 +139,25 @@ void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* 
   thread_local Workspace workspace;
   workspace.reset();
   const bool wide = place.rows < place.columns;  // then its transpose is worked on
-  const Matrix<T> x =
-      wide ? workspace.zeros<T>(place.columns, place.rows) : workspace.zeros<T>(place.rows, place.columns);
-  const auto cell = [&](std::int64_t r, std::int64_t c) -> T& { return wide ? x.row(c)[r] : x.row(r)[c]; };
-  const T keep = static_cast<T>(kMomentum);
+  const Matrix<T> ahead = workspace.zeros<T>(place.rows, place.columns);
   double squares = 0;
   for (std::int64_t r = 0; r < place.rows; ++r) {
-    for (std::int64_t c = 0; c < place.columns; ++c) {
-      const std::int64_t i = r * place.columns + c;
-      momentum[i] = keep * momentum[i] + (1 - keep) * gradient[i];
-      const T ahead = keep * momentum[i] + (1 - keep) * gradient[i];  // Nesterov
-      gradient[i] = 0;
-      squares += static_cast<double>(ahead) * static_cast<double>(ahead);
-      cell(r, c) = ahead;
-    }
+    const std::int64_t first = r * place.columns;
+    take_momentum(gradient + first, momentum + first, ahead.row(r), place.columns);
+    squares += sum_of_squares(ahead.row(r), place.columns);
   }
   if (squares < kLeastSquares) return;
   const T factor = static_cast<T>(1 / std::sqrt(squares));
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    for (std::int64_t c = 0; c < x.columns; ++c) x.row(r)[c] *= factor;
-  }
+  for (std::int64_t i = 0; i < ahead.rows * ahead.stride; ++i) ahead.data[i] *= factor;
+  const Matrix<T> x = wide ? workspace.zeros<T>(place.columns, place.rows) : ahead;
+  if (wide) transpose<T>(ahead, x);
   orthogonalise(x, workspace);
+  if (wide) transpose<T>(x, ahead);
   const T rate = static_cast<T>(learning_rate * kRootMeanSquare * std::sqrt(static_cast<double>(x.rows)));
   for (std::int64_t r = 0; r < place.rows; ++r) {
-    for (std::int64_t c = 0; c < place.columns; ++c) weights[r * place.columns + c] -= rate * cell(r, c);
+    T* __restrict w = weights + r * place.columns;
+    const T* __restrict direction = ahead.row(r);
+    for (std::int64_t c = 0; c < place.columns; ++c) w[c] -= rate * direction[c];
   }
 }
 

@@ -42,12 +42,28 @@ constexpr std::int64_t kValidationSets = 2000;
 constexpr std::int64_t kEndSets = 16000;
 constexpr double kMostValidationValues = 2e7;
 
+// Steps of about so many rows make good use of the time: larger ones learn from more data sets than they need
+// to, in smaller ones the optimiser costs as much as the gradient.
+constexpr double kRowsPerStep = 32768;
+constexpr std::int64_t kTableBatch = 128;
+
+double mean_rows(const Batch& sample) {
+  return static_cast<double>(sample.view().x.rows) /
+         static_cast<double>(std::max<std::int64_t>(sample.size(), 1));
+}
+
+// A power of two.
+std::int64_t batch_for_rows(double rows) {
+  std::int64_t batch = 64;
+  while (batch < 512 && static_cast<double>(2 * batch) * rows <= 1.5 * kRowsPerStep) batch *= 2;
+  return batch;
+}
+
 // How many data sets judge a run; `sample` says how large they are.
 std::int64_t validation_sets(const TrainOptions& options, const Batch& sample) {
   if (options.validation_datasets > 0) return options.validation_datasets;
   if (!options.automatic()) return kValidationSets;
-  const double values = static_cast<double>(sample.view().x.rows * sample.columns()) /
-                        static_cast<double>(std::max<std::int64_t>(sample.size(), 1));
+  const double values = mean_rows(sample) * static_cast<double>(sample.columns());
   return std::clamp(static_cast<std::int64_t>(kMostValidationValues / values), kValidationSets, kEndSets);
 }
 
@@ -83,6 +99,7 @@ struct Trainer::State {
   std::unique_ptr<BatchSource> source;
   Batch validation, sample;
   std::vector<double> parameter_mean, parameter_scale;
+  std::vector<ColumnInput> parameter_inputs;  // how parameters become targets
 
   TrainingProgress at;  // saved in checkpoints
 
@@ -149,7 +166,8 @@ class Trainer::Loss final : public BundleLoss<float> {
     const double present = std::accumulate(mask.begin(), mask.end(), 0.0);
     for (std::size_t p = 0; p < theta.size(); ++p) {
       if (mask[p] == 0 || std::isnan(theta[p])) continue;
-      const double target = std::clamp((theta[p] - t_.s_->parameter_mean[p]) / t_.s_->parameter_scale[p],
+      const double tamed = t_.s_->parameter_inputs[p](theta[p]);
+      const double target = std::clamp((tamed - t_.s_->parameter_mean[p]) / t_.s_->parameter_scale[p],
                                        -kLargestTarget, kLargestTarget);
       d[p] = static_cast<float>(2 * parameter_weight_ * (predicted[p] - target) / present);
     }
@@ -188,9 +206,10 @@ Batch Trainer::simulate(Purpose purpose, std::int64_t count) {
 
 void Trainer::open_sources() {
   if (!run_.table) {
+    s_->sample = simulate(Purpose::standardise, kStandardiseSets);
+    settle_batch();
     s_->source =
         std::make_unique<SimulatedSource>(problem_, member_seed(run_), Purpose::train, options_.batch);
-    s_->sample = simulate(Purpose::standardise, kStandardiseSets);
     s_->validation = simulate(Purpose::validate, validation_sets(options_, s_->sample));
     return;
   }
@@ -203,8 +222,16 @@ void Trainer::open_sources() {
   const std::vector<std::int64_t> first(kept.begin(),
                                         kept.begin() + std::min<std::int64_t>(kStandardiseSets, kept.size()));
   gather(run_.table->all(), first, problem_.J(), s_->sample);
+  settle_batch();
   s_->source = std::make_unique<TableSource>(run_.table, std::move(kept), problem_.J(), member_seed(run_),
                                              options_.batch);
+}
+
+// From a table, where the same data sets come again and again, more at once would only be fewer steps.
+void Trainer::settle_batch() {
+  if (options_.batch > 0) return;
+  options_.batch = batch_for_rows(mean_rows(s_->sample));
+  if (run_.table) options_.batch = std::min(options_.batch, kTableBatch);
 }
 
 NetworkConfig network_for(const Problem& problem, const json& options) {
@@ -255,12 +282,18 @@ void Trainer::learn_parameter_scales(const Batch& sample) {
   const auto P = static_cast<std::size_t>(problem_.P());
   s_->parameter_mean.assign(P, 0.0);
   s_->parameter_scale.assign(P, 1.0);
+  s_->parameter_inputs.assign(P, {});
   for (std::size_t p = 0; p < P; ++p) {
     std::vector<double> values;
     for (std::int64_t b = 0; b < sample.size(); ++b) {
       if (const double theta = sample.parameters(b)[p]; std::isfinite(theta)) values.push_back(theta);
     }
     if (values.empty()) continue;
+    ColumnInput& input = s_->parameter_inputs[p];
+    if (s_->config.options.inputs == "robust") {
+      input = learn_transformation({values.begin(), values.end()});
+      for (double& value : values) value = input(value);
+    }
     const double count = static_cast<double>(values.size());
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
     double squares = 0;
@@ -268,7 +301,9 @@ void Trainer::learn_parameter_scales(const Batch& sample) {
     s_->parameter_mean[p] = mean;
     if (squares > 0) s_->parameter_scale[p] = std::sqrt(squares / count);
   }
-  if (run_.start) keep_scales(*run_.start, problem_, s_->parameter_mean, s_->parameter_scale);
+  if (run_.start) {
+    keep_scales(*run_.start, problem_, s_->parameter_mean, s_->parameter_scale, s_->parameter_inputs);
+  }
 }
 
 void Trainer::begin_attempt(std::int64_t attempt) {
@@ -628,6 +663,9 @@ NetworkFile Trainer::finished() const {
   file.parameter_names = problem_.parameter_names();
   file.parameter_mean = s_->parameter_mean;
   file.parameter_scale = s_->parameter_scale;
+  const auto tamed = [](const ColumnInput& input) { return input.transformation != Transformation::none; };
+  if (std::any_of(s_->parameter_inputs.begin(), s_->parameter_inputs.end(), tamed))
+    file.parameter_inputs = s_->parameter_inputs;
   for (std::int64_t j = 0; j < problem_.J(); ++j) {
     file.parameter_mask.emplace_back(problem_.mask(j).begin(), problem_.mask(j).end());
   }

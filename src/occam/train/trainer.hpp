@@ -73,6 +73,7 @@ class Trainer {
   void build_network(const nlohmann::json& network_options);
   void check_head_options() const;
   void open_sources();
+  void settle_batch();
   Batch simulate(Purpose purpose, std::int64_t count);
   void learn_parameter_scales(const Batch& sample);
   void begin_attempt(std::int64_t attempt);

@@ -93,12 +93,14 @@ void grow_weights(const NetworkFile& from, std::size_t member, const Problem& pr
 }
 
 void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<double>& mean,
-                 std::vector<double>& scale) {
+                 std::vector<double>& scale, std::vector<ColumnInput>& inputs) {
   const auto place = places(problem.parameter_names(), from.parameter_names);
   for (std::size_t p = 0; p < place.size(); ++p) {
     if (place[p] < 0) continue;
-    mean[p] = from.parameter_mean[static_cast<std::size_t>(place[p])];
-    scale[p] = from.parameter_scale[static_cast<std::size_t>(place[p])];
+    const auto old = static_cast<std::size_t>(place[p]);
+    mean[p] = from.parameter_mean[old];
+    scale[p] = from.parameter_scale[old];
+    inputs[p] = from.parameter_inputs.empty() ? ColumnInput{} : from.parameter_inputs[old];
   }
 }
 

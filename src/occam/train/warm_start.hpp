@@ -22,7 +22,7 @@ void grow_weights(const NetworkFile& from, std::size_t member, const Problem& pr
 
 // Parameters that the old network estimates keep the scale of their estimates.
 void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<double>& mean,
-                 std::vector<double>& scale);
+                 std::vector<double>& scale, std::vector<ColumnInput>& inputs);
 
 // 16 hexadecimal digits.
 std::string weight_checksum(const std::vector<float>& weights);

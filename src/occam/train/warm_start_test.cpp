@@ -59,9 +59,15 @@ TEST(WarmStart, KnownModelsKeepTheirWeightsInAnyOrderAndNewOnesBeginAsTheirMean)
     }
   }
   std::vector<double> mean = {7}, scale = {7};
-  keep_scales(from, problem, mean, scale);
+  std::vector<ColumnInput> inputs = {{Transformation::asinh, 1, 1, false, {}, 0}};
+  keep_scales(from, problem, mean, scale, inputs);
   EXPECT_EQ(mean[0], 0.25);
   EXPECT_EQ(scale[0], 4);
+  EXPECT_EQ(inputs[0], ColumnInput{});
+  NetworkFile tamed = from;
+  tamed.parameter_inputs = {{Transformation::log, 0.5, 1, false, {}, 0}};
+  keep_scales(tamed, problem, mean, scale, inputs);
+  EXPECT_EQ(inputs, tamed.parameter_inputs);
 }
 
 std::string refusal(const NetworkFile& from, const Problem& problem) {
