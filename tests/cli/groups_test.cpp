@@ -86,6 +86,32 @@ TEST_F(Population, MistakesAreToldBeforeAnyWork) {
   fails("occam compare net.occam d.csv --by group --group-by who", 65, "has rows of two groups");
 }
 
+// One group has nothing to be compared with, one member says little, and no group is no group.
+TEST_F(Population, OddGroupsAreSaidToBeSo) {
+  const std::string start = "who,group,x\n";
+  std::string one, alone, none;
+  for (int s = 0; s < 3; ++s) {
+    for (int i = 0; i < 60; ++i) {
+      one += fmt::format("s{},patients,{}\n", s, i % 2);
+      alone += fmt::format("s{},g{},{}\n", s, s, i % 2);
+      none += fmt::format("s{},{},{}\n", s, s == 2 ? "" : "patients", i % 2);
+    }
+  }
+  const std::string compare = "occam compare net.occam odd.csv --by who --group-by group --quiet";
+  shell_.write("odd.csv", start + one);
+  const Outcome constant = shell_(compare);
+  EXPECT_EQ(constant.code, 0) << constant.err;
+  EXPECT_NE(constant.out.find("There is only this group"), std::string::npos) << constant.out;
+  EXPECT_EQ(shell_(compare + " -o a.json").code, 0);
+  EXPECT_NE(shell_.read("a.json").find("There is only this group"), std::string::npos);
+  shell_.write("odd.csv", start + alone);
+  const Outcome of_one = shell_(compare);
+  EXPECT_EQ(of_one.code, 0) << of_one.err;
+  EXPECT_NE(of_one.out.find("A group of one says little"), std::string::npos) << of_one.out;
+  shell_.write("odd.csv", start + none);
+  fails(compare, 65, "odd.csv:122: data set 's2' is of no group: column 'group' is empty");
+}
+
 TEST_F(Population, EvidenceAsDataComeInEndsWithTheAnswer) {
   ASSERT_EQ(shell_("occam compare net.occam d.csv --by who -o whole.csv --quiet").code, 0);
   ASSERT_EQ(

@@ -158,6 +158,10 @@ class CsvDataSets {
   std::string group(const std::string* known = nullptr) const {
     if (!group_) return "";
     const std::string_view text = reader_.text(*group_);
+    if (text.empty()) {
+      throw Error(ErrorKind::bad_data, "{}:{}: data set '{}' is of no group: column '{}' is empty",
+                  reader_.name(), reader_.line(), shown(id()), shown(reader_.columns()[*group_]));
+    }
     if (known != nullptr && text != *known) {
       throw Error(ErrorKind::bad_data,
                   "{}:{}: data set '{}' has rows of two groups: '{}' and '{}' in column '{}'", reader_.name(),

@@ -151,6 +151,9 @@ GroupComparison compare_groups(const std::vector<std::string>& model_names,
     }
     group.notes = notes_on(group, std::isnan(group.models.front().log_group_bf));
   }
+  if (groups.size() == 1 && !groups.front().result.name.empty()) {
+    groups.front().result.notes.emplace_back("There is only this group: it is compared with no other.");
+  }
   result.difference = difference_between(groups, marginals, options, pool);
   for (Gathered& group : groups) result.groups.push_back(std::move(group.result));
   return result;
