@@ -262,7 +262,9 @@ class SetBody final : public Body<T> {
   }
 
   std::int64_t features() const override { return features_; }
-  std::int64_t bundle_rows() const override { return 256; }
+  // Without equivariant modules few products are of single rows, and those of whole data sets, with the
+  // gradients of their weights, are worth more of them at a time.
+  std::int64_t bundle_rows() const override { return modules_.empty() ? 1024 : 256; }
   std::int64_t bundle_sets() const override { return 64; }
   std::int64_t pack_tasks() const override { return static_cast<std::int64_t>(layers_.size()); }
   void pack(std::int64_t task, const T* weights, T* packed) const override {
