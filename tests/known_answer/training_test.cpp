@@ -293,6 +293,19 @@ TEST(Training, SizesVaryAlsoWhereABatchSharesOne) {
   EXPECT_LT(file.config.standardisation.log_n_scale, 0.8);
 }
 
+TEST(Training, TheBatchFollowsTheSizeOfTheDataSets) {
+  ThreadPool pool(2);
+  Listener listener;
+  const auto batch = [&](const std::string& problem, std::int64_t wanted) {
+    TrainOptions options = quick(1);
+    options.batch = wanted;
+    return Trainer(load_problem(problem), kTiny, options, {}, pool, listener).options().batch;
+  };
+  EXPECT_EQ(batch("one-sample", 0), 512);       // 20 to 29 rows
+  EXPECT_EQ(batch("decision-making", 0), 128);  // 2 to 600
+  EXPECT_EQ(batch("decision-making", 48), 48);
+}
+
 TEST(Training, FromATableEqualsWhatTheTableAllows) {
   const testing::TemporaryFolder folder;
   const Problem problem = load_problem("one-sample");
