@@ -17,8 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// `timeout` and batch systems signal a process and its group, which arrives as two signals: only what comes
+// after a pause is a second wish.
+constexpr double kPause_s = 0.25;
+
 extern "C" void note_stop_signal(int) {
-  if (occam::stop_requested()) ::_exit(130);
+  if (stop_requested() && seconds_since_stop() > kPause_s) ::_exit(130);
   request_stop();
 }
 

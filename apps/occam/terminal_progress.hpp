@@ -1,6 +1,6 @@
 // Progress on standard error: a bar with rate and time left on a terminal, a line now and then otherwise,
 // nothing but warnings when quiet. While one lives, SIGINT and SIGTERM set a flag that stop_requested()
-// reports; a second signal ends the program at once with exit code 130.
+// reports; a second signal, a quarter of a second later or more, ends the program at once with exit code 130.
 #pragma once
 
 #include <chrono>

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "occam/core/error.hpp"
+#include "occam/networks/test_support.hpp"
 
 namespace occam {
 namespace {
@@ -17,13 +18,7 @@ NetworkConfig small(std::vector<std::int64_t> missing) {
   config.models = 3;
   config.missing = std::move(missing);
   config.standardisation = {{0.5, -1}, {2, 0.5}, 1.0, 0.5, 4};
-  config.set_options({{"inv_width", 5},
-                      {"after_width", 5},
-                      {"equiv_width", 4},
-                      {"modules", 1},
-                      {"post_width", 6},
-                      {"summary", 3}},
-                     "test");
+  config.set_options(testing::small_network(), "test");
   return config;
 }
 

@@ -5,9 +5,16 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "occam/networks/network_file.hpp"
 
 namespace occam::testing {
+
+inline nlohmann::json small_network() {
+  return {{"inv_width", 5}, {"after_width", 5}, {"equiv_width", 4},
+          {"modules", 1},   {"post_width", 6},  {"summary", 3}};
+}
 
 // A small network for two columns and three models, with random weights.
 inline NetworkFile example_network() {
@@ -16,13 +23,7 @@ inline NetworkFile example_network() {
   file.config.models = 3;
   file.config.parameters = 1;
   file.config.standardisation = {{0.5, -1}, {2, 1}, 1.0, 0.5, 4};
-  file.config.set_options({{"inv_width", 5},
-                           {"after_width", 5},
-                           {"equiv_width", 4},
-                           {"modules", 1},
-                           {"post_width", 6},
-                           {"summary", 3}},
-                          "test");
+  file.config.set_options(small_network(), "test");
   const Network<float> network(file.config);
   file.config = network.config();
   file.members.emplace_back(static_cast<std::size_t>(network.weight_count()));
