@@ -33,6 +33,8 @@ Predictions predictions(const Kind& kind, std::uint64_t seed, const Fault& fault
     for (double& value : p) value /= sum;
     block.truth.push_back(static_cast<std::int32_t>(rng.categorical(p)));
     if (fault) fault(p);
+    block.n.push_back(5 + k % 96);
+    block.conditions.push_back(rng.uniform());
     block.p.insert(block.p.end(), p.begin(), p.end());
   }
   return block;
@@ -41,6 +43,8 @@ Predictions predictions(const Kind& kind, std::uint64_t seed, const Fault& fault
 Verdict verdict_of(const Kind& kind, std::uint64_t seed, const Fault& fault, CheckOptions options = {}) {
   PredictionLayout layout;
   for (std::int64_t j = 0; j < kind.J; ++j) layout.model_names.push_back("m" + std::to_string(j));
+  layout.has_n = true;
+  layout.conditions = {"share of treated"};
   static ThreadPool pool(2);
   Checker checker(layout, options, seed);
   checker.add(predictions(kind, seed, fault), pool);

@@ -318,6 +318,45 @@ TEST(CheckStatistics, LimitsReachTheTailAlsoOfSkewedDistributions) {
   EXPECT_NEAR(NullDistribution(std::vector<double>(100, 0.3)).limit(0.001), 0.3, 1e-12);
 }
 
+// Too sure in one half of the designs, not sure enough in the other: right on the whole.
+std::vector<Finding> findings_of_halves(double wrong_by) {
+  PredictionLayout layout;
+  layout.model_names = {"a", "b"};
+  layout.conditions = {"share of treated"};
+  Predictions block;
+  Rng rng(3, Purpose::test, 0);
+  for (std::int64_t k = 0; k < 4000; ++k) {
+    const double share = rng.uniform();
+    const double p = 0.75;
+    block.conditions.push_back(share);
+    block.p.insert(block.p.end(), {p, 1 - p});
+    block.truth.push_back(rng.uniform() < p + (share < 0.5 ? -wrong_by : wrong_by) ? 0 : 1);
+  }
+  ThreadPool pool(1);
+  Checker checker(layout, {}, 1);
+  checker.add(block, pool);
+  return checker.finish();
+}
+
+const Finding& finding_named(const std::vector<Finding>& findings, const std::string& name) {
+  for (const Finding& finding : findings)
+    if (finding.name == name) return finding;
+  throw Error(ErrorKind::internal, "no finding '{}'", name);
+}
+
+TEST(Conditions, FaultsThatCancelOnTheWholeAreFoundInBands) {
+  const std::vector<Finding> wrong = findings_of_halves(0.12);
+  for (const char* whole : {"overconfidence", "model_shares"})
+    for (const Judgement& judgement : finding_named(wrong, whole).judgements)
+      EXPECT_EQ(judgement.severity, Severity::fine) << judgement.text;
+  const Finding& conditions = finding_named(wrong, "conditions");
+  EXPECT_EQ(conditions.judgements.at(0).severity, Severity::serious);
+  EXPECT_NE(conditions.judgements[0].text.find("For share of treated = 0."), std::string::npos)
+      << conditions.judgements[0].text;
+  EXPECT_EQ(conditions.tables.at(0).rows.size(), 5u);
+  EXPECT_EQ(finding_named(findings_of_halves(0), "conditions").judgements.at(0).severity, Severity::fine);
+}
+
 TEST(CheckStatistics, SizeBandsHoldAllSizesAndAboutEquallyMany) {
   std::vector<std::int64_t> n;
   for (std::int64_t k = 0; k < 1000; ++k) n.push_back(1 + k % 100);

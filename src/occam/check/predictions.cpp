@@ -20,6 +20,7 @@ void Predictions::clear() {
   p.clear();
   truth.clear();
   n.clear();
+  conditions.clear();
   u.clear();
   exact.clear();
   scope_p.clear();
@@ -30,6 +31,7 @@ PredictionLayout prediction_layout(const Comparator& comparator, const Problem& 
   PredictionLayout layout;
   layout.model_names = file.model_names;
   layout.model_prior = file.model_prior;
+  layout.conditions = file.design.statistic_names();
   layout.has_n = true;
   layout.has_u = file.config.head_kind().concentrations;
   layout.has_exact = problem.has_exact_posterior();
@@ -56,6 +58,11 @@ void answer(const Predictor& predictor, const Problem& problem, const Batch& bat
   }
   block.truth.assign(batch.models().begin(), batch.models().end());
   block.n.assign(batch.sizes().begin(), batch.sizes().end());
+  const DesignProfile& design = comparator.file().design;
+  for (std::int64_t b = 0; !design.empty() && b < batch.size(); ++b) {
+    const std::vector<double> of = design.statistics(data.x.rows_from(data.offsets[b], data.size(b)));
+    block.conditions.insert(block.conditions.end(), of.begin(), of.end());
+  }
   if (problem.has_exact_posterior()) block.exact = exact_posteriors(problem, batch, pool);
   if (predictor.scope == nullptr) return;
   for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))

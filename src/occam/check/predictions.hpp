@@ -27,18 +27,20 @@ struct PredictionLayout {
   bool has_u = false;
   bool has_exact = false;
   bool has_scope = false;
+  std::vector<std::string> conditions = {};  // (C) what else describes a data set: "share of condition = 1"
 
   std::int64_t J() const { return static_cast<std::int64_t>(model_names.size()); }
 };
 
 // A block of B predictions.
 struct Predictions {
-  std::vector<double> p;            // (B, J)
-  std::vector<std::int32_t> truth;  // (B) index of the true model
-  std::vector<std::int64_t> n;      // (B) observations in the data set, or empty
-  std::vector<double> u;            // (B), or empty
-  std::vector<double> exact;        // (B, J) exact posterior probabilities, or empty
-  std::vector<double> scope_p;      // (B) how often simulated data look at least this foreign, or empty
+  std::vector<double> p;                // (B, J)
+  std::vector<std::int32_t> truth;      // (B) index of the true model
+  std::vector<std::int64_t> n;          // (B) observations in the data set, or empty
+  std::vector<double> u;                // (B), or empty
+  std::vector<double> exact;            // (B, J) exact posterior probabilities, or empty
+  std::vector<double> scope_p;          // (B) how often simulated data look at least this foreign, or empty
+  std::vector<double> conditions = {};  // (B, C)
 
   std::int64_t size() const { return static_cast<std::int64_t>(truth.size()); }
   void clear();

@@ -91,18 +91,19 @@ Interval NullDistribution::central95() const {
   return {quantile_of_sorted(sorted_, 0.025), quantile_of_sorted(sorted_, 0.975)};
 }
 
-SizeBands::SizeBands(std::span<const std::int64_t> n, std::size_t most) {
-  std::vector<std::int64_t> sorted(n.begin(), n.end());
+template <class Value>
+Bands<Value>::Bands(std::span<const Value> values, std::size_t most) {
+  std::vector<Value> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  std::vector<std::int64_t> different = sorted;
+  std::vector<Value> different = sorted;
   different.erase(std::unique(different.begin(), different.end()), different.end());
   if (different.size() <= most) {
     lower_ = upper_ = different;
     return;
   }
   for (std::size_t band = 0; band < most; ++band) {
-    const std::int64_t last = sorted[(band + 1) * sorted.size() / most - 1];
-    if (!upper_.empty() && last <= upper_.back()) continue;  // one size fills more than a band
+    const Value last = sorted[(band + 1) * sorted.size() / most - 1];
+    if (!upper_.empty() && last <= upper_.back()) continue;  // one value fills more than a band
     const auto first = upper_.empty() ? different.begin()
                                       : std::upper_bound(different.begin(), different.end(), upper_.back());
     lower_.push_back(*first);
@@ -110,10 +111,14 @@ SizeBands::SizeBands(std::span<const std::int64_t> n, std::size_t most) {
   }
 }
 
-std::size_t SizeBands::operator()(std::int64_t n) const {
-  const auto found = std::lower_bound(upper_.begin(), upper_.end(), n);
+template <class Value>
+std::size_t Bands<Value>::operator()(Value value) const {
+  const auto found = std::lower_bound(upper_.begin(), upper_.end(), value);
   return std::min(static_cast<std::size_t>(found - upper_.begin()), count() - 1);
 }
+
+template class Bands<std::int64_t>;
+template class Bands<double>;
 
 double quantile(std::vector<double>& values, double part) {
   std::sort(values.begin(), values.end());

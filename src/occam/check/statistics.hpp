@@ -43,20 +43,22 @@ class NullDistribution {
   double skewness_ = 0;
 };
 
-// Data sets of similar size: bands of N with about as many data sets each, at most `most`. Few different
-// sizes have a band each.
-class SizeBands {
+// Data sets that are alike in one number: bands with about as many data sets each, at most `most`. Few
+// different values have a band each.
+template <class Value>
+class Bands {
  public:
-  SizeBands(std::span<const std::int64_t> n, std::size_t most = 10);
+  explicit Bands(std::span<const Value> values, std::size_t most = 10);
 
   std::size_t count() const { return lower_.size(); }
-  std::size_t operator()(std::int64_t n) const;  // the band of a size that was among those given
-  std::int64_t lower(std::size_t band) const { return lower_[band]; }  // smallest and largest size in it
-  std::int64_t upper(std::size_t band) const { return upper_[band]; }
+  std::size_t operator()(Value value) const;  // the band of a value that was among those given
+  Value lower(std::size_t band) const { return lower_[band]; }  // smallest and largest value in it
+  Value upper(std::size_t band) const { return upper_[band]; }
 
  private:
-  std::vector<std::int64_t> lower_, upper_;
+  std::vector<Value> lower_, upper_;
 };
+using SizeBands = Bands<std::int64_t>;
 
 // The value below which the given part of the values lies; reorders them. NaN for none.
 double quantile(std::vector<double>& values, double part);

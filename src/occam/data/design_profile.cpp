@@ -153,6 +153,12 @@ std::string DesignProfile::statistic_name(std::size_t index) const {
   return "";
 }
 
+std::vector<std::string> DesignProfile::statistic_names() const {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < dimensions_; ++i) names.push_back(statistic_name(static_cast<std::size_t>(i)));
+  return names;
+}
+
 // A level or a value that never was.
 std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
   for (const Column& column : columns_) {

@@ -36,6 +36,11 @@ class DesignProfile {
   // In what the design of these rows differs from all that were trained on, or an empty text.
   std::string foreign(Matrix<const float> rows) const;
 
+  // What describes a design, column after column: the share of each level, or mean and standard deviation, or
+  // the share of missing values.
+  std::vector<double> statistics(Matrix<const float> rows) const;
+  std::vector<std::string> statistic_names() const;
+
   // Coordinates of a design; near ones are alike.
   std::int64_t dimensions() const { return dimensions_; }
   std::vector<float> coordinates(Matrix<const float> rows) const;
@@ -63,8 +68,6 @@ class DesignProfile {
   };
   static Column describe(const std::string& name, std::int64_t at,
                          const std::vector<Ragged<const float>>& data);
-  // Share of each level, or mean and standard deviation, or share of missing values; column after column.
-  std::vector<double> statistics(Matrix<const float> rows) const;
   std::string statistic_name(std::size_t index) const;
   std::string foreign_value(Matrix<const float> rows) const;
   std::size_t band(std::int64_t rows) const;

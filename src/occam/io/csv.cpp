@@ -588,7 +588,7 @@ void CsvWriter::separate() {
 CsvWriter& CsvWriter::cell(std::string_view text) {
   separate();
   const char special[] = {delimiter_, '"', '\n', '\r'};
-  const bool outer_blank = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  const bool outer_blank = without_blanks(text).size() != text.size();
   // A row of one empty cell would be a blank line.
   const bool quote = text.find_first_of(std::string_view(special, 4)) != std::string_view::npos ||
                      outer_blank || (text.empty() && columns_ == 1) || misread_as_first(text);
