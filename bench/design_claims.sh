@@ -47,10 +47,12 @@ verdicts() {
            END { printf "p < .01 %.4f  p < .05 %.4f  out-of-scope %.4f  outside-training %.4f\n", small / n, five / n, out / n, other / n }'
 }
 wanted alarms && echo "== false alarms of the network for any design, 4,000 data sets"
-for n in 100 200 400; do
+for n in any 100 200 400; do
   wanted alarms || break
+  size=(--n $n)
+  [ $n = any ] && size=()
   for share in 0.5 0.507 0.45 0.3 0.1; do
-    "$occam" simulate "share-$share.toml" --datasets 4000 --n $n --seed 11 --quiet -o test.npz
+    "$occam" simulate "share-$share.toml" --datasets 4000 "${size[@]}" --seed 11 --quiet -o test.npz
     "$occam" compare any.occam test.npz --quiet -o answers.csv 2>/dev/null
     printf 'n = %s, share %s: ' $n $share
     verdicts < answers.csv

@@ -7,20 +7,15 @@
 #include <fmt/ranges.h>
 
 #include "occam/check/network_problem.hpp"
-#include "occam/compare/answer_writer.hpp"
-#include "occam/compare/comparator.hpp"
-#include "occam/compare/observed.hpp"
-#include "occam/compare/range_check.hpp"
-#include "occam/compare/sequential.hpp"
 #include "occam/core/error.hpp"
 #include "occam/group/group_report.hpp"
 #include "occam/group/group_writer.hpp"
 #include "occam/group/groups.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/pipeline/comparison.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/report/sequential_report.hpp"
-#include "occam/scope/scope.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -111,26 +106,6 @@ class ExactCheck {
   std::int64_t count_ = 0;
 };
 
-// How many data sets no model can have made, also when the number of questions asked is taken into account.
-void report_scope(const std::vector<double>& p, const ScopeReference& scope, const VerdictOptions& options,
-                  ProgressSink& progress) {
-  if (scope.smallest_p() >= options.scope_level) {
-    progress.warn(
-        fmt::format("--scope-level {} cannot be reached: the calibration of this network allows no p below "
-                    "{:.2g} (train with a larger --scope-calibration)",
-                    options.scope_level, scope.smallest_p()));
-  }
-  const auto out = std::count_if(p.begin(), p.end(), [&](double x) { return x < options.scope_level; });
-  if (out == 0) return;
-  constexpr double kFalseShare = 0.05;
-  const std::vector<bool> found = benjamini_hochberg(p, kFalseShare);
-  progress.warn(fmt::format(
-      "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
-      "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
-      out, p.size(), options.scope_level, options.scope_level * static_cast<double>(p.size()),
-      std::count(found.begin(), found.end(), true), 100 * kFalseShare));
-}
-
 // Refuses a bad name before any work.
 void check_report_path(const std::string& path) {
   if (path.empty()) return;
@@ -159,26 +134,21 @@ class CompareRun {
       : o_(o),
         call_(call),
         pool_(call.threads()),
-        comparator_(read_network_file(o.network), pool_),
-        file_(comparator_.file()),
-        scope_(scope_of(file_)),
-        ranges_(file_),
-        columns_(shape()),
+        comparison_(read_network_file(o.network), comparison_options(o, call), pool_),
+        file_(comparison_.file()),
         progress_(call.progress("data sets")) {
     check_options();
     if (o.exact) exact_.emplace(file_);
-    if (o.group || !o.group_by.empty()) groups_.emplace(empty_answers());
-    if (!o.report.empty()) report_.emplace(file_, empty_answers());
+    if (o.group || !o.group_by.empty()) groups_.emplace(comparison_.empty_answers());
+    if (!o.report.empty()) report_.emplace(file_, comparison_.empty_answers());
     open_output();
   }
 
   void run() {
-    ObservedOptions options;
-    options.columns = file_.columns;
+    ObservedOptions options = comparison_.reading();
     options.by = split_list(o_.by);
     options.group = o_.group_by;
     options.missing = o_.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
-    options.may_miss = file_.config.missing;
     options.missing_advice =
         "leave such rows out with --missing drop, or train for them: declare missing = true, or how often, "
         "for "
@@ -189,106 +159,67 @@ class CompareRun {
       const auto left_out = read_observed(path, options, [&](const ObservedSets& sets) { take(sets); });
       report_missing(left_out, file_, path, *progress_);
     }
-    if (done_ == 0) throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
+    if (comparison_.answered() == 0)
+      throw Error(ErrorKind::bad_data, "no data set has a row without a missing value");
     finish();
   }
 
  private:
-  // Answers for some data sets, with all that is said beside them.
-  struct Answered {
-    ModelPosterior answers;
-    AnswerExtras extras;
-  };
-
-  AnswerShape shape() const {
-    AnswerShape shape(file_, o_.parameters, o_.summary ? comparator_.summary_width() : 0);
-    shape.sequential = o_.sequential.has_value();
-    return shape;
+  static ComparisonOptions comparison_options(const CompareVerb& o, const Call& call) {
+    if (!o.sequential && o.orders > 0) throw Error(ErrorKind::usage, "--orders belongs to --sequential");
+    ComparisonOptions options{o.model_prior, o.parameters, o.summary, {}, o.verdict};
+    if (o.sequential) options.sequential = {parse_sizes(*o.sequential), o.orders, call.seed()};
+    return options;
   }
 
   // Refuses what cannot be done before any work.
-  void check_options() {
+  void check_options() const {
     check_report_path(o_.report);
-    if (!o_.model_prior.empty()) {
-      prior_ = parse_model_prior(o_.model_prior, file_.model_names);
-      comparator_.empty_posterior().with_model_prior(prior_);
-    }
-    if (o_.parameters) comparator_.require_estimates();
     if (o_.group && !o_.group_by.empty())
       throw Error(ErrorKind::usage,
                   "--group takes all data sets for one group, --group-by COLUMN for several: "
                   "give one of them");
     if (o_.group_all && !o_.group && o_.group_by.empty())
       throw Error(ErrorKind::usage, "--group-all belongs to --group or --group-by");
-    if (!o_.sequential) {
-      if (o_.orders > 0) throw Error(ErrorKind::usage, "--orders belongs to --sequential");
-      return;
-    }
-    sequential_.sizes = parse_sizes(*o_.sequential);
-    sequential_.orders = o_.orders;
-    sequential_.seed = call_.seed();
-    check_sequential(sequential_, file_.ordered);
-    if (o_.exact || o_.parameters)
+    if (o_.sequential && (o_.exact || o_.parameters))
       throw Error(ErrorKind::usage, "--sequential goes with neither --exact nor --parameters");
   }
 
-  ModelPosterior empty_answers() const {
-    const ModelPosterior empty = comparator_.empty_posterior();
-    return prior_.empty() ? empty : empty.with_model_prior(prior_);
-  }
-
   void open_output() {
+    const std::vector<std::string>& columns = comparison_.columns().names();
     if (o_.output == "-") {
       writer_ = make_answer_writer(
-          "-.csv", [](std::string_view text) { Call::print_data(text); }, file_, columns_.names());
+          "-.csv", [](std::string_view text) { Call::print_data(text); }, file_, columns);
     } else if (!o_.output.empty()) {
+      // refuse an unknown ending before any work
       make_answer_writer(
-          o_.output, [](std::string_view) {}, file_,
-          columns_.names());  // refuse an unknown ending before any work
+          o_.output, [](std::string_view) {}, file_, columns);
       out_ = std::make_unique<AtomicFile>(o_.output);
-      writer_ = make_answer_writer(o_.output, out_->sink(), file_, columns_.names());
+      writer_ = make_answer_writer(o_.output, out_->sink(), file_, columns);
       if (groups_ && !o_.output.ends_with(".json")) require_writable(groups_path(o_.output));
     }
   }
 
-  Answered answer(const std::vector<std::string>& ids, Ragged<const float> data) {
-    Answered result{comparator_.empty_posterior(), {}};
-    AnswerExtras& extras = result.extras;
-    NetworkOutputs outputs = comparator_.outputs(data);
-    comparator_.add_answers(ids, data, outputs, result.answers, o_.parameters ? &extras.estimates : nullptr);
-    if (scope_) extras.scope = judge_scope(*scope_, comparator_, data, outputs);
-    extras.summary = std::move(outputs.summary);
-    if (!prior_.empty()) result.answers = result.answers.with_model_prior(prior_);
-    extras.verdicts = verdicts_on(result.answers, extras, o_.verdict);
-    return result;
-  }
-
   void take(const ObservedSets& sets) {
-    Answered answered = answer(sets.ids, sets.data);
-    answered.extras.notes = ranges_.add(sets.ids, sets.data);
-    for (std::size_t b = 0; b < sets.ids.size(); ++b) {
-      if (sets.dropped[b] == 0) continue;
-      std::string& note = answered.extras.notes[b];
-      note += fmt::format("{}{} row{} with missing values left out", note.empty() ? "" : "; ",
-                          sets.dropped[b], sets.dropped[b] == 1 ? "" : "s");
+    const Answered answered = comparison_.answer(sets);
+    for (std::int64_t b = 0; o_.sequential && b < sets.data.sets; ++b) {
+      const Answered course = comparison_.course(sets, b, answered);
+      write(course);
+      if (report_) courses_.add(course.answers, o_.verdict.decided_above);
     }
-    if (o_.sequential) {
-      for (std::int64_t b = 0; b < sets.data.sets; ++b) take_course(sets, b, answered);
-    } else {
-      write(answered);
-    }
+    if (!o_.sequential) write(answered);
     count(sets, answered);
   }
 
   void write(const Answered& answered) {
     const ModelPosterior& answers = answered.answers;
     for (std::int64_t b = 0; writer_ && b < answers.size(); ++b)
-      writer_->add(columns_.row(answers, answered.extras, b));
+      writer_->add(comparison_.columns().row(answers, answered.extras, b));
     if (writer_ || shown_ >= kTableRows) {
       shown_ += answers.size();
       return;
     }
-    if (shown_ == 0) Call::print(answer_header(answers, scope_.has_value()));
+    if (shown_ == 0) Call::print(answer_header(answers, comparison_.has_scope()));
     Call::print(answer_lines(answers, answered.extras, kTableRows - shown_));
     if (o_.parameters) add_estimates(answered);
     shown_ += answers.size();
@@ -306,53 +237,20 @@ class CompareRun {
     }
   }
 
-  // Data set b as its observations come in. The last answer is the one for all of them, to the bit.
-  void take_course(const ObservedSets& sets, std::int64_t b, const Answered& whole) {
-    SequentialOptions options = sequential_;
-    const std::int64_t N = sets.data.size(b);
-    options.sizes = sequential_sizes(N, options.sizes);
-    std::erase_if(options.sizes, [&](std::int64_t k) { return k < comparator_.shortest() && k < N; });
-    const Prefixes prefixes(sets.data.x.rows_from(sets.data.offsets[b], N), done_ + b, options);
-    const auto at = static_cast<std::size_t>(b);
-    const Answered all =
-        answer(std::vector<std::string>(prefixes.list().size(), sets.ids[at]), prefixes.view());
-    Answered course{empty_answers(), {}};
-    for (std::size_t i = 0; i < prefixes.list().size();) {
-      std::size_t end = i + 1;
-      while (end < prefixes.list().size() && prefixes.list()[end].k == prefixes.list()[i].k) ++end;
-      const bool last = end == prefixes.list().size();
-      course.answers.add_mean(last ? whole.answers : all.answers, last ? b : static_cast<std::int64_t>(i),
-                              last ? b + 1 : static_cast<std::int64_t>(end));
-      const AnswerExtras& from = last ? whole.extras : all.extras;
-      const std::size_t place = last ? at : i;
-      if (!from.scope.empty()) course.extras.scope.push_back(from.scope[place]);
-      const auto S = static_cast<std::ptrdiff_t>(comparator_.summary_width());
-      const auto first = from.summary.begin() + static_cast<std::ptrdiff_t>(place) * S;
-      course.extras.summary.insert(course.extras.summary.end(), first, first + S);
-      course.extras.notes.push_back(last ? whole.extras.notes[at] : "");
-      i = end;
-    }
-    course.extras.verdicts = verdicts_on(course.answers, course.extras, o_.verdict);
-    write(course);
-    if (report_) courses_.add(course.answers, o_.verdict.decided_above);
-  }
-
   void count(const ObservedSets& sets, const Answered& answered) {
     const ModelPosterior& answers = answered.answers;
-    for (const ScopeAnswer& one : answered.extras.scope) scope_p_.push_back(one.p);
     if (exact_) exact_->add(sets.ids, sets.data, answers);
     if (report_) report_->add(answers, answered.extras);
     std::vector<std::string> why;
     for (std::int64_t b = 0; b < answers.size(); ++b) {
-      flagged_ += answers.flag(b).empty() ? 0 : 1;
       const VerdictKind verdict = answered.extras.verdicts[static_cast<std::size_t>(b)].verdict;
       const bool foreign = verdict == VerdictKind::out_of_scope || verdict == VerdictKind::outside_training;
       why.emplace_back(foreign && !o_.group_all ? word(verdict) : "");
     }
     if (groups_) groups_->add(answers, group_names(sets), why);
-    done_ += answers.size();
-    progress_->update(done_, 0, "");
-    if (progress_->stop_requested()) throw Error(ErrorKind::interrupted, "stopped after {} data sets", done_);
+    const std::int64_t done = comparison_.answered();
+    progress_->update(done, 0, "");
+    if (progress_->stop_requested()) throw Error(ErrorKind::interrupted, "stopped after {} data sets", done);
   }
 
   std::vector<std::string> group_names(const ObservedSets& sets) const {
@@ -382,7 +280,7 @@ class CompareRun {
     }
     if (exact_) Call::print(exact_->text());
     if (population && !writer_) Call::print("\n" + groups_text(*population));
-    warn();
+    for (const std::string& warning : comparison_.warnings()) progress_->warn(warning);
   }
 
   void write_groups(const GroupComparison& population) const {
@@ -400,39 +298,20 @@ class CompareRun {
     write_file_atomic(o_.report, report_html(report));
   }
 
-  void warn() {
-    if (scope_) report_scope(scope_p_, *scope_, o_.verdict, *progress_);
-    for (const std::string& warning : ranges_.warnings()) progress_->warn(warning);
-    if (flagged_ == 0) return;
-    progress_->warn(
-        fmt::format("{} of {} data sets are unlike those that the network was trained on, which had {} to {} "
-                    "rows; do not "
-                    "trust their answers (column `flag` says why)",
-                    flagged_, done_, file_.smallest_n, file_.largest_n));
-  }
-
   CompareVerb& o_;
   const Call& call_;
   ThreadPool pool_;
-  Comparator comparator_;
+  Comparison comparison_;
   const NetworkFile& file_;
-  std::vector<double> prior_;
-  std::optional<ScopeReference> scope_;
-  RangeCheck ranges_;
-  AnswerTable columns_;
   std::unique_ptr<ProgressSink> progress_;
   std::optional<ExactCheck> exact_;
   std::optional<GroupCollector> groups_;
-  SequentialOptions sequential_;
   SequentialReport courses_;
   std::optional<ComparisonReport> report_;
   std::unique_ptr<AtomicFile> out_;
   std::unique_ptr<AnswerWriter> writer_;
-  std::vector<double> scope_p_;
   std::string estimates_text_;
-  std::int64_t done_ = 0;     // data sets
-  std::int64_t shown_ = 0;    // rows written or shown
-  std::int64_t flagged_ = 0;  // data sets
+  std::int64_t shown_ = 0;  // rows written or shown
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "occam/check/retention.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/pipeline/training_run.hpp"
 #include "occam/simulate/problem_file.hpp"
-#include "training.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::int64_t kFewerSteps = 3;
 
 struct ExtendVerb {
-  std::string network, problem, output;
+  std::string network, problem;
   std::int64_t retention = 2000;
   TrainingCommand training;
 };
@@ -74,9 +74,9 @@ std::string retention_table(const Retention& r) {
 }
 
 void extend(ExtendVerb& o, const Call& call) {
-  if (o.output.empty())
+  if (o.training.output.empty())
     throw Error(ErrorKind::usage, "extend needs -o FILE: where the new network goes (NAME.occam)");
-  require_writable(o.output);
+  require_writable(o.training.output);
   const auto old = std::make_shared<NetworkFile>(read_network_file(o.network));
   const Problem problem = load_problem(o.problem);
   TrainOptions& options = o.training.train;
@@ -89,7 +89,7 @@ void extend(ExtendVerb& o, const Call& call) {
 
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
-  settle_head(old->config, call, options, *progress);
+  settle_head(old->config, given_to(call), options, *progress);
   progress->say(what_changes(*old, problem));
   AfterTraining after;
   std::string retained;
@@ -105,7 +105,8 @@ void extend(ExtendVerb& o, const Call& call) {
       retained = retention_table(*retention);
     };
   }
-  run_training(o.training, problem, json::object(), old, o.output, call, pool, *progress, after);
+  o.training.seed = call.seed();
+  run_training(o.training, problem, json::object(), old, pool, *progress, after);
   if (!retained.empty()) Call::print(retained);
 }
 
@@ -124,7 +125,7 @@ void register_extend(Verbs& verbs) {
       .example("occam extend two.occam three_models.toml -o three.occam", "a third model for two.occam")
       .argument("NET", o->network, "the network to begin with (.occam)")
       .argument("PROBLEM", o->problem, "the problem with the models wanted: a built-in one or a file (.toml)")
-      .output(o->output, "the network file to write (NAME.occam)")
+      .output(o->training.output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))
       .options(own_fields(*o))
       .options(fields(o->training.scope))

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/pipeline/training_run.hpp"
 #include "occam/report/report.hpp"
 #include "occam/train/ensemble.hpp"
-#include "training.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -36,12 +36,14 @@ void list_studies() {
 // As `occam train` does it; a run that was interrupted goes on from its checkpoint.
 void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& pool, ProgressSink& progress) {
   TrainingCommand command;
+  command.output = plan.path;
+  command.seed = call.seed();
   command.train = plan.options;
   command.scope.reference = plan.network.scope ? command.scope.reference : 0;
   command.record_timing = true;
   command.resume = has_checkpoint(checkpoint_of(plan.path));
   try {
-    run_training(command, plan.problem, plan.network.network, plan.start, plan.path, call, pool, progress);
+    run_training(command, plan.problem, plan.network.network, plan.start, pool, progress);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) throw;
     throw Error(

@@ -1,5 +1,5 @@
 // occam simulate PROBLEM: simulated data sets, to look at, to test with, or to train from elsewhere.
-#include "occam/io/same_file.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulation_file.hpp"
 #include "verb.hpp"

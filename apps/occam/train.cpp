@@ -7,8 +7,8 @@
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
 #include "occam/io/json_file.hpp"
+#include "occam/pipeline/training_run.hpp"
 #include "occam/simulate/problem_file.hpp"
-#include "training.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 struct TrainVerb {
-  std::string problem, output, network, head;
+  std::string problem, network, head;
   TrainingCommand training;
 };
 
@@ -59,9 +59,9 @@ json network_options(const TrainVerb& o) {
 }
 
 void train(TrainVerb& o, const Call& call) {
-  if (o.output.empty())
+  if (o.training.output.empty())
     throw Error(ErrorKind::usage, "train needs -o FILE: where the network goes (NAME.occam)");
-  require_writable(o.output);
+  require_writable(o.training.output);
   const Problem problem = load_problem(o.problem);
   TrainOptions& options = o.training.train;
   set_fields(fields(options), problem.train(), problem.name() + " [train]");
@@ -69,8 +69,9 @@ void train(TrainVerb& o, const Call& call) {
   const json network = network_options(o);
   ThreadPool pool(call.threads());
   const auto progress = call.progress("steps");
-  settle_head(network_for(problem, network), call, options, *progress);
-  run_training(o.training, problem, network, nullptr, o.output, call, pool, *progress);
+  settle_head(network_for(problem, network), given_to(call), options, *progress);
+  o.training.seed = call.seed();
+  run_training(o.training, problem, network, nullptr, pool, *progress);
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ void register_train(Verbs& verbs) {
       .example("occam train my_problem.toml -o my.occam --table simulated.csv",
                "train from data sets that another program simulated")
       .argument("PROBLEM", o->problem, "a built-in problem (see `occam models`) or a problem file (.toml)")
-      .output(o->output, "the network file to write (NAME.occam)")
+      .output(o->training.output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))
       .options(network_fields(*o))
       .options(fields(o->training.scope))

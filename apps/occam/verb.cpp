@@ -15,7 +15,6 @@
 #include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/shown.hpp"
-#include "occam/simulate/own/own_family.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
@@ -522,10 +521,8 @@ int Verbs::execute(int argc, const char* const* argv) {
   return show(help());
 }
 
-std::vector<NamedPath> simulator_inputs(const Problem& problem) {
-  std::vector<NamedPath> inputs;
-  for (const std::string& path : simulator_files(problem)) inputs.push_back({"simulator", path});
-  return inputs;
+std::function<bool(const char*)> given_to(const Call& call) {
+  return [&call](const char* name) { return call.given(name); };
 }
 
 std::vector<std::string> split_list(const std::string& text) {

@@ -205,10 +205,8 @@ class Verbs {
 
 void register_verbs(Verbs& verbs);  // generated from the list in CMakeLists.txt
 
-// The files that the problem's simulators consist of, as inputs that must not be overwritten.
-class Problem;
-struct NamedPath;
-std::vector<NamedPath> simulator_inputs(const Problem& problem);
+// Whether an option was on the command line, as library code asks it.
+std::function<bool(const char*)> given_to(const Call& call);
 
 // The parts of "a,b,c"; none of an empty text.
 std::vector<std::string> split_list(const std::string& text);

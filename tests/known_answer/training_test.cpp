@@ -229,6 +229,24 @@ TEST(Training, RatesArePositiveWhenAResumedRunRestarts) {
   EXPECT_EQ(steps.front(), 10);  // step 60 began anew
 }
 
+// The rate rises from step to step until the weights go astray.
+TEST(Training, ALossThatIsNotFiniteLeavesAMarkedNetwork) {
+  TrainOptions options = quick(400);
+  options.learning_rate = 5e4;
+  options.warmup = 390;
+  options.validate_every = 5;
+  options.clip = 0;
+  options.restarts = 0;
+  ThreadPool pool(1);
+  Listener listener;
+  const NetworkFile file = Trainer(load_problem("one-sample"), kTiny, options, {}, pool, listener).train();
+  EXPECT_NE(file.doubt().find("its loss was not finite at step"), std::string::npos) << file.doubt();
+  ASSERT_FALSE(listener.said.empty());
+  EXPECT_NE(listener.said.back().find("Try a smaller --learning-rate"), std::string::npos);
+  EXPECT_LT(file.record["steps"].get<std::int64_t>(), 400);
+  EXPECT_TRUE(std::isfinite(file.record["validation_loss"].get<double>()));
+}
+
 TEST(Training, ADivergingRunNamesItsStep) {
   TrainOptions options = quick(400);
   options.learning_rate = 1e20;
@@ -238,6 +256,7 @@ TEST(Training, ADivergingRunNamesItsStep) {
     trained_bytes(1, options, {}, listener);
     ADD_FAILURE() << "did not diverge";
   } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_config);
     EXPECT_NE(std::string(error.what()).find("the loss is not finite at step"), std::string::npos)
         << error.what();
   }

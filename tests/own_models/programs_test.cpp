@@ -177,6 +177,18 @@ TEST_F(Programs, HelpersAreWrittenOnRequest) {
   }
 }
 
+// Most of the time goes into them: more steps make better use of what they make than large ones.
+TEST_F(Programs, MakeSmallerBatchesThanBuiltInModels) {
+  OCCAM_NEEDS_NUMPY();
+  shell_.write("p.toml", coins("\"coin.py\""));
+  shell_.write("coin.py",
+               "from occam_simulator import serve\n"
+               "def coin(theta, n, rng): return rng.random((len(n), n.max())) < theta[:, None]\n"
+               "serve({'flat': coin, 'fair': coin}, vectorized=True)\n");
+  must("occam train p.toml -o net.occam --iterations 2 --validation-datasets 20 --scope-reference 0 --quiet");
+  EXPECT_EQ(nlohmann::json::parse(must("occam info net.occam --json"))["record"]["options"]["batch"], 128);
+}
+
 // A simulator that fails late costs nothing that was learned before.
 TEST_F(Programs, AFailureDuringTrainingLeavesACheckpoint) {
   OCCAM_NEEDS_NUMPY();

@@ -13,9 +13,9 @@
 namespace occam {
 namespace {
 
-class Scores final : public Measurement {
+class ProperScores final : public Measurement {
  public:
-  explicit Scores(const CheckContext& context)
+  explicit ProperScores(const CheckContext& context)
       : context_(context), replicate_loss_(static_cast<std::size_t>(context.options.replicates), 0.0) {}
 
   void add(const Block& block) override {
@@ -149,8 +149,9 @@ class Scores final : public Measurement {
 }  // namespace
 
 void register_scores(Registry<Diagnostic>& registry) {
-  registry.add("scores", {"How surprising is the true model to the predictions, and should it be?", 1,
-                          [](const CheckContext& context) { return std::make_unique<Scores>(context); }});
+  registry.add("scores",
+               {"How surprising is the true model to the predictions, and should it be?", 1,
+                [](const CheckContext& context) { return std::make_unique<ProperScores>(context); }});
 }
 
 }  // namespace occam

@@ -79,6 +79,9 @@ class Family {
   virtual bool simulates() const { return true; }
   // Data sets that a task takes together at least, where a call is dear (a worker process).
   virtual std::int64_t group() const { return 1; }
+  // Whether data sets are dear beside what a network does with them, so that it should learn from each batch
+  // before more are made.
+  virtual bool dear() const { return false; }
 
   // Whether requests may come with a design.
   virtual bool takes_design() const { return false; }

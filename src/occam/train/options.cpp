@@ -36,7 +36,9 @@ Fields fields(TrainOptions& o) {
           .at_least(1),
       field("first_cycle", o.first_cycle, "steps before the first look at what twice as many gain")
           .at_least(10),
-      field("batch", o.batch, "simulated data sets per step (0: as many as their size allows, 64 to 512)")
+      field("batch", o.batch,
+            "simulated data sets per step (0: as many as their size allows, 64 to 512, and 128 at most from "
+            "a table or a program)")
           .at_least(0)
           .at_most(1 << 20),
       field("link", o.link, "how outputs become concentrations").one_of(link_names()),

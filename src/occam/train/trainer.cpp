@@ -45,7 +45,7 @@ constexpr double kMostValidationValues = 2e7;
 // Steps of about so many rows make good use of the time: larger ones learn from more data sets than they need
 // to, in smaller ones the optimiser costs as much as the gradient.
 constexpr double kRowsPerStep = 32768;
-constexpr std::int64_t kTableBatch = 128;
+constexpr std::int64_t kDearBatch = 128;
 
 double mean_rows(const Batch& sample) {
   return static_cast<double>(sample.view().x.rows) /
@@ -110,6 +110,7 @@ struct Trainer::State {
   Clock::time_point start = Clock::now(), attempt_start = Clock::now(), last_checkpoint = Clock::now();
   std::int64_t resumed_at = 0;     // the step at which this attempt went on in this process
   bool checkpoint_failed = false;  // the last time
+  std::string fault;               // why the training ended before its time
 
   double seconds_before = 0;  // spent before the last resume
 
@@ -227,11 +228,15 @@ void Trainer::open_sources() {
                                              options_.batch);
 }
 
-// From a table, where the same data sets come again and again, more at once would only be fewer steps.
+// From a table, where the same data sets come again and again, and from programs, which take most of the
+// time, more at once would only be fewer steps. (How long a simulation takes must not decide it: then the
+// same command would not give the same network.)
 void Trainer::settle_batch() {
   if (options_.batch > 0) return;
   options_.batch = batch_for_rows(mean_rows(s_->sample));
-  if (run_.table) options_.batch = std::min(options_.batch, kTableBatch);
+  const auto dear = [](const Model& model) { return model.family().dear(); };
+  if (run_.table || std::any_of(problem_.models().begin(), problem_.models().end(), dear))
+    options_.batch = std::min(options_.batch, kDearBatch);
 }
 
 NetworkConfig network_for(const Problem& problem, const json& options) {
@@ -358,7 +363,7 @@ double Trainer::share_done(std::int64_t step) const {
   return static_cast<double>(step - cycle.first) / static_cast<double>(cycle.last - cycle.first);
 }
 
-void Trainer::step(std::int64_t step) {
+bool Trainer::step(std::int64_t step) {
   const double done = share_done(step);
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
@@ -384,13 +389,7 @@ void Trainer::step(std::int64_t step) {
 
   const double mean =
       std::accumulate(s_->losses.begin(), s_->losses.end(), 0.0) / static_cast<double>(batch.size());
-  if (!std::isfinite(mean) || !std::isfinite(s_->gradient->squared_norm())) {
-    try_checkpoint();
-    throw Error(
-        ErrorKind::internal, "the loss is not finite at step {}; try a smaller --learning-rate{}", step,
-        run_.checkpoint.empty() ? ""
-                                : fmt::format(" (the weights before that step are in {})", run_.checkpoint));
-  }
+  if (!std::isfinite(mean) || !std::isfinite(s_->gradient->squared_norm())) return false;
   // From here on nothing fails: a step that does is not half counted when it is made again.
   if (options_.replay <= 1 || step / kReplayRing % options_.replay == 0) {  // its first use
     for (std::size_t j = 0; j < s_->at.failed.size(); ++j) s_->at.failed[j] += batch.failed_draws()[j];
@@ -412,6 +411,20 @@ void Trainer::step(std::int64_t step) {
     adam.update_chunk(chunk, gradient, weights);
     average_chunk(chunk, size, options_.average, step, weights, s_->at.average.data());
   });
+  return true;
+}
+
+// What was learned before the loss went astray is kept, if it answers at all; its file says what happened.
+void Trainer::end_at_fault() {
+  s_->fault = fmt::format("its loss was not finite at step {} of the training", s_->at.step);
+  if (!s_->at.best.empty()) return;
+  s_->at.best_loss = validate();
+  if (!std::isfinite(s_->at.best_loss)) {
+    throw Error(ErrorKind::bad_config, "the loss is not finite at step {}; try a smaller --learning-rate",
+                s_->at.step);
+  }
+  s_->at.best_step = s_->at.step;
+  s_->at.best = s_->at.average;
 }
 
 double Trainer::validate() {
@@ -550,16 +563,20 @@ NetworkFile Trainer::train() {
       throw Error(saved ? ErrorKind::interrupted : ErrorKind::io, "stopped at step {}{}", s_->at.step,
                   run_.checkpoint.empty() ? "" : after_checkpoint(saved));
     }
+    bool finite = true;
     try {
-      step(s_->at.step);
+      finite = step(s_->at.step);
     } catch (const Error& error) {
-      // A simulator that fails after hours must not cost those hours. (A loss that is not finite has its own
-      // checkpoint.)
+      // A simulator that fails after hours must not cost those hours.
       if (error.kind() == ErrorKind::internal || run_.checkpoint.empty() || s_->at.step == 0) throw;
       const bool saved = try_checkpoint();
       throw Error(error.kind(), "{}; what was learned until step {} is {}", error.what(), s_->at.step,
                   saved ? "kept: continue with --resume" : "not kept: the checkpoint could not be written")
           .with_detail(error.detail());
+    }
+    if (!finite) {
+      end_at_fault();
+      break;
     }
     ++s_->at.step;
     settle_total();
@@ -605,10 +622,10 @@ NetworkFile Trainer::train() {
   report_failures();
   if (const std::string doubt = this->doubt(); !doubt.empty()) {
     progress_.warn(
-        fmt::format("the network is of no use: {}. Its file says so, and so will its answers. Do the "
-                    "models differ at all? `occam simulate` shows what they make; longer training "
-                    "(--iterations) may help",
-                    doubt));
+        fmt::format("the network is of no use: {}. Its file says so, and so will its answers. {}", doubt,
+                    s_->fault.empty() ? "Do the models differ at all? `occam simulate` shows what they make; "
+                                        "longer training (--iterations) may help"
+                                      : "Try a smaller --learning-rate"));
   }
   return finished();
 }
@@ -642,6 +659,7 @@ std::pair<std::int64_t, std::int64_t> Trainer::trained_sizes() const {
 }
 
 std::string Trainer::doubt() const {
+  if (!s_->fault.empty()) return s_->fault;
   const double chance = chance_loss(problem_);
   if (s_->at.best_loss < chance - kNothingLearned) return "";
   return fmt::format("it learned nothing in training (validation loss {:.4f}, chance {:.4f})",

@@ -78,7 +78,8 @@ class Trainer {
   void learn_parameter_scales(const Batch& sample);
   void begin_attempt(std::int64_t attempt);
   Batch& batch_for(std::int64_t step);
-  void step(std::int64_t step);
+  bool step(std::int64_t step);  // false, and nothing done, where the loss is not finite
+  void end_at_fault();
   double share_done(std::int64_t step) const;
   double validate();
   std::vector<double> validation_losses(const std::vector<float>& weights, std::int64_t sets);

@@ -167,12 +167,12 @@ class Correction {
   }
 
   void apply(Scores& scores) {
-    constexpr std::int64_t kBlock = 512;
+    constexpr std::int64_t kTogether = 512;
     const std::size_t F = used_.size() + 1;
     const std::int64_t B = rows_.ranks.rows;
-    pool_.for_each((B + kBlock - 1) / kBlock, [&](std::int64_t block, int) {
-      const auto first = static_cast<std::size_t>(block * kBlock);
-      const auto count = static_cast<std::size_t>(std::min(kBlock, B - block * kBlock));
+    pool_.for_each((B + kTogether - 1) / kTogether, [&](std::int64_t block, int) {
+      const auto first = static_cast<std::size_t>(block * kTogether);
+      const auto count = static_cast<std::size_t>(std::min(kTogether, B - block * kTogether));
       std::vector<float> sum(count);
       for (std::size_t j = 0; j < J_; ++j) {
         std::fill(sum.begin(), sum.end(), 0.0F);

@@ -162,6 +162,12 @@ std::vector<std::string> simulator_files(const Problem& problem) {
   return paths;
 }
 
+std::vector<NamedPath> simulator_inputs(const Problem& problem) {
+  std::vector<NamedPath> inputs;
+  for (const std::string& path : simulator_files(problem)) inputs.push_back({"simulator", path});
+  return inputs;
+}
+
 std::string simulator_text(const nlohmann::json& simulator) {
   constexpr std::size_t kLongest = 500;
   if (simulator.is_string()) return shown(simulator.get<std::string>(), kLongest);

@@ -15,6 +15,7 @@ class ProgramFamily final : public OwnFamily {
   ProgramFamily(OwnModel model, std::vector<std::string> command, WorkerPools& pools);
 
   std::int64_t group() const override { return 64; }
+  bool dear() const override { return true; }
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
                         std::span<float> out) const override;
   // One request to one worker. A program that simulates many data sets with one generator of its own gives

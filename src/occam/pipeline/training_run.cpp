@@ -1,4 +1,4 @@
-#include "training.hpp"
+#include "occam/pipeline/training_run.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -82,11 +82,11 @@ std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const 
 // Of a table, what trained the network is the reference, and what was set aside sets the rate of false
 // alarms.
 void add_scope(const ScopeOptions& options, const Problem& problem, const ReferenceTable* table,
-               const Call& call, ThreadPool& pool, ProgressSink& progress, NetworkFile& file) {
+               std::uint64_t seed, ThreadPool& pool, ProgressSink& progress, NetworkFile& file) {
   constexpr std::size_t kFewest = 100;
   Comparator comparator(file, pool);
   if (table == nullptr) {
-    put_scope(build_scope(comparator, problem, options, call.seed(), progress), file);
+    put_scope(build_scope(comparator, problem, options, seed, progress), file);
     return;
   }
   std::vector<std::int64_t> reference, calibration;
@@ -150,11 +150,11 @@ Fields run_fields(TrainingCommand& o) {
   };
 }
 
-void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& options,
-                 ProgressSink& progress) {
+void settle_head(const NetworkConfig& config, const std::function<bool(const char*)>& given,
+                 TrainOptions& options, ProgressSink& progress) {
   if (config.head_kind().concentrations) return;
   for (const char* name : {"link", "lambda", "lambda_ramp"}) {
-    if (!call.given(name)) continue;
+    if (!given(name)) continue;
     throw Error(ErrorKind::usage, "{} is an option of the head {}; the head {} has no concentrations",
                 field(name, options.lambda, "").flag(), kDefaultHead, config.options.head);
   }
@@ -169,13 +169,14 @@ void settle_head(const NetworkConfig& config, const Call& call, TrainOptions& op
 }
 
 void run_training(const TrainingCommand& o, const Problem& problem, const json& network,
-                  std::shared_ptr<const NetworkFile> start, const std::string& output, const Call& call,
-                  ThreadPool& pool, ProgressSink& progress, const AfterTraining& after) {
+                  std::shared_ptr<const NetworkFile> start, ThreadPool& pool, ProgressSink& progress,
+                  const AfterTraining& after) {
+  const std::string& output = o.output;
   refuse_clashes(simulator_inputs(problem),
                  {{"-o", output}, {"its checkpoint", checkpoint_of(output)}, {"--log", o.log}});
   const OutputLock lock(output);
   TrainRun run;
-  run.seed = call.seed();
+  run.seed = o.seed;
   run.start = std::move(start);
   run.checkpoint = checkpoint_of(output);
   run.checkpoint_minutes = o.checkpoint_minutes;
@@ -200,7 +201,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   if (after.measure || o.scope.reference > 0) {
     complete(output, problem, file, [&] {
       if (after.measure) after.measure(file);
-      if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), call, pool, progress, file);
+      if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), o.seed, pool, progress, file);
     });
   }
   forget_checkpoints(run.checkpoint, o.train.ensemble);

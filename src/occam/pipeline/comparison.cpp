@@ -1,0 +1,138 @@
+#include "occam/pipeline/comparison.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "occam/core/error.hpp"
+
+namespace occam {
+namespace {
+
+AnswerShape shape(const Comparator& comparator, const ComparisonOptions& options) {
+  AnswerShape shape(comparator.file(), options.parameters, options.summary ? comparator.summary_width() : 0);
+  shape.sequential = options.sequential.has_value();
+  return shape;
+}
+
+}  // namespace
+
+Comparison::Comparison(NetworkFile file, ComparisonOptions options, ThreadPool& pool)
+    : options_(std::move(options)),
+      comparator_(std::move(file), pool),
+      scope_(scope_of(comparator_.file())),
+      ranges_(comparator_.file()),
+      columns_(shape(comparator_, options_)) {
+  if (!options_.model_prior.empty()) {
+    prior_ = parse_model_prior(options_.model_prior, this->file().model_names);
+    comparator_.empty_posterior().with_model_prior(prior_);
+  }
+  if (options_.parameters) comparator_.require_estimates();
+  if (options_.sequential) check_sequential(*options_.sequential, this->file().ordered);
+}
+
+ModelPosterior Comparison::empty_answers() const {
+  const ModelPosterior empty = comparator_.empty_posterior();
+  return prior_.empty() ? empty : empty.with_model_prior(prior_);
+}
+
+ObservedOptions Comparison::reading() const {
+  ObservedOptions reading;
+  reading.columns = file().columns;
+  reading.may_miss = file().config.missing;
+  return reading;
+}
+
+Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const float> data) {
+  Answered result{comparator_.empty_posterior(), {}};
+  AnswerExtras& extras = result.extras;
+  NetworkOutputs outputs = comparator_.outputs(data);
+  comparator_.add_answers(ids, data, outputs, result.answers,
+                          options_.parameters ? &extras.estimates : nullptr);
+  if (scope_) extras.scope = judge_scope(*scope_, comparator_, data, outputs);
+  extras.summary = std::move(outputs.summary);
+  if (!prior_.empty()) result.answers = result.answers.with_model_prior(prior_);
+  extras.verdicts = verdicts_on(result.answers, extras, options_.verdict);
+  return result;
+}
+
+Answered Comparison::answer(const ObservedSets& sets) {
+  Answered answered = judge(sets.ids, sets.data);
+  answered.extras.notes = ranges_.add(sets.ids, sets.data);
+  for (std::size_t b = 0; b < sets.ids.size(); ++b) {
+    if (sets.dropped[b] == 0) continue;
+    std::string& note = answered.extras.notes[b];
+    note += fmt::format("{}{} row{} with missing values left out", note.empty() ? "" : "; ", sets.dropped[b],
+                        sets.dropped[b] == 1 ? "" : "s");
+  }
+  for (const ScopeAnswer& one : answered.extras.scope) scope_p_.push_back(one.p);
+  for (std::int64_t b = 0; b < answered.answers.size(); ++b)
+    flagged_ += answered.answers.flag(b).empty() ? 0 : 1;
+  answered_ += answered.answers.size();
+  return answered;
+}
+
+Answered Comparison::course(const ObservedSets& sets, std::int64_t b, const Answered& whole) {
+  SequentialOptions options = options_.sequential.value();
+  const std::int64_t N = sets.data.size(b);
+  options.sizes = sequential_sizes(N, options.sizes);
+  std::erase_if(options.sizes, [&](std::int64_t k) { return k < comparator_.shortest() && k < N; });
+  const std::int64_t item = answered_ - whole.answers.size() + b;
+  const Prefixes prefixes(sets.data.x.rows_from(sets.data.offsets[b], N), item, options);
+  const std::vector<Prefix>& list = prefixes.list();
+  const auto at = static_cast<std::size_t>(b);
+  const Answered all = judge(std::vector<std::string>(list.size(), sets.ids[at]), prefixes.view());
+  Answered course{empty_answers(), {}};
+  for (std::size_t i = 0; i < list.size();) {
+    std::size_t end = i + 1;
+    while (end < list.size() && list[end].k == list[i].k) ++end;
+    const bool last = end == list.size();
+    course.answers.add_mean(last ? whole.answers : all.answers, last ? b : static_cast<std::int64_t>(i),
+                            last ? b + 1 : static_cast<std::int64_t>(end));
+    const AnswerExtras& from = last ? whole.extras : all.extras;
+    const std::size_t place = last ? at : i;
+    if (!from.scope.empty()) course.extras.scope.push_back(from.scope[place]);
+    const auto S = static_cast<std::ptrdiff_t>(comparator_.summary_width());
+    const auto first = from.summary.begin() + static_cast<std::ptrdiff_t>(place) * S;
+    course.extras.summary.insert(course.extras.summary.end(), first, first + S);
+    course.extras.notes.push_back(last ? whole.extras.notes[at] : "");
+    i = end;
+  }
+  course.extras.verdicts = verdicts_on(course.answers, course.extras, options_.verdict);
+  return course;
+}
+
+// How many data sets no model can have made, also when the number of questions asked is taken into account.
+void Comparison::warn_of_scope(std::vector<std::string>& warnings) const {
+  constexpr double kFalseShare = 0.05;
+  const double level = options_.verdict.scope_level;
+  if (scope_->smallest_p() >= level) {
+    warnings.push_back(
+        fmt::format("--scope-level {} cannot be reached: the calibration of this network allows no p below "
+                    "{:.2g} (train with a larger --scope-calibration)",
+                    level, scope_->smallest_p()));
+  }
+  const auto out = std::count_if(scope_p_.begin(), scope_p_.end(), [&](double p) { return p < level; });
+  if (out == 0) return;
+  const std::vector<bool> found = benjamini_hochberg(scope_p_, kFalseShare);
+  warnings.push_back(fmt::format(
+      "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
+      "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
+      out, scope_p_.size(), level, level * static_cast<double>(scope_p_.size()),
+      std::count(found.begin(), found.end(), true), 100 * kFalseShare));
+}
+
+std::vector<std::string> Comparison::warnings() const {
+  std::vector<std::string> warnings;
+  if (scope_) warn_of_scope(warnings);
+  for (const std::string& warning : ranges_.warnings()) warnings.push_back(warning);
+  if (flagged_ > 0) {
+    warnings.push_back(
+        fmt::format("{} of {} data sets are unlike those that the network was trained on, which had {} to {} "
+                    "rows; do not trust their answers (column `flag` says why)",
+                    flagged_, answered_, file().smallest_n, file().largest_n));
+  }
+  return warnings;
+}
+
+}  // namespace occam
