@@ -61,6 +61,11 @@ fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor 
 	$(call build,fuzz,fuzz_targets)
 	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
 
+.PHONY: python
+python: program ## build the Python package in an environment of its own (build/python-env) and run its tests
+	@scripts/setup.sh python
+	@scripts/python.sh $(OCCAM)
+
 .PHONY: install
 install: setup ## install into PREFIX (/usr/local unless given): program, man page, completion, library
 	$(call build,release,occam occam_library occam_written)

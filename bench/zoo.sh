@@ -52,7 +52,7 @@ printf '%s\n' "${names[@]}" | xargs -P "$jobs" -I NAME bash -c 'one "$@"' one NA
 python3 - "${names[@]}" <<'PYTHON'
 import csv, json, math, os, statistics, sys
 
-columns = ["problem", "n", "models", "steps", "seconds", "loss", "best_loss", "kl", "se", "accuracy", "best", "verdict"]
+columns = ["problem", "n", "models", "steps", "seconds", "loss", "best_loss", "kl", "se", "missed", "accuracy", "best", "verdict"]
 nan = float("nan")
 
 def row(name):
@@ -65,6 +65,7 @@ def row(name):
             "steps": info["record"]["steps"], "seconds": round(seconds, 1),
             "loss": value("scores", "log_loss"), "best_loss": value("exact", "best_log_loss"),
             "kl": value("exact", "kl"), "se": value("exact", "kl_se"),
+            "missed": value("missed", "missed_bound"),
             "accuracy": value("accuracy", "accuracy"), "best": value("exact", "best_accuracy"),
             "verdict": verdict[0][9:].split(":")[0].split(".")[0].strip() if verdict else ""}
 
@@ -82,11 +83,11 @@ with open("zoo.csv", "w", newline="") as file:
 
 def text(one):
     return (f"{one['problem']:<16} {one['n']:>9} {one['models']:>6} {one['steps']:>7} {one['seconds']:>8.1f} "
-            f"{one['loss']:>7.4f} {one['best_loss']:>9.4f} {one['kl']:>9.5f} {one['se']:>8.5f} "
+            f"{one['loss']:>7.4f} {one['best_loss']:>9.4f} {one['kl']:>9.5f} {one['se']:>8.5f} {one['missed']:>8.5f} "
             f"{one['accuracy']:>8.4f} {one['best']:>7.4f}  {one['verdict']}")
 
 print(f"{'problem':<16} {'N':>9} {'models':>6} {'steps':>7} {'seconds':>8} {'loss':>7} {'best loss':>9} {'KL':>9} "
-      f"{'se':>8} {'accuracy':>8} {'best':>7}  check says")
+      f"{'se':>8} {'missed':>8} {'accuracy':>8} {'best':>7}  check says")
 for one in rows:
     print(text(one))
 kl = [one["kl"] for one in rows if one["kl"] == one["kl"]]

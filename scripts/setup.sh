@@ -2,7 +2,7 @@
 # Installs the Debian packages that occam needs and that are missing, and fetches with npm what draws the figures of
 # reports; does nothing when all is there. On other systems it names the packages, and goes on: CMake says which
 # header it cannot find. With OCCAM_HEADERS, a folder made by scripts/headers.sh, it installs nothing either.
-#   scripts/setup.sh [bench] [fuzz] [package] [test]
+#   scripts/setup.sh [bench] [fuzz] [package] [python] [test]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,10 +16,11 @@ for part in "$@"; do
     bench) packages+=(libbenchmark-dev) ;;
     fuzz) packages+=(clang-16 libclang-rt-16-dev) ;;
     package) packages+=(dpkg-dev file) ;;
+    python) packages+=(python3-dev python3-venv) ;;
     # Chromium for the tests of reports; Python and R for those of simulators in these languages
     # groff and pkg-config for what `make install` installs
     test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium) npm_folders+=(tests/web) ;;
-    *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package and test" >&2; exit 64 ;;
+    *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, python and test" >&2; exit 64 ;;
   esac
 done
 # Other packages than Debian's bring these two as well, often as one.

@@ -1,7 +1,7 @@
 // occam info: what a network file is, and is for.
 #include <memory>
 
-#include "network_text.hpp"
+#include "occam/networks/network_text.hpp"
 #include "occam/scope/scope.hpp"
 #include "verb.hpp"
 

@@ -50,6 +50,7 @@ datasets = 100
 [[experiment]]
 kind = "exact"
 datasets = 100
+missed_datasets = 1000
 )";
 const std::string kExpected = R"({"figures": [
   {"what": "accuracy at N = 20", "metric": "sizes/first.accuracy.20", "published": 0.5,
@@ -82,6 +83,8 @@ TEST_F(Reproduce, ShowsTheDistanceFromExactPosteriors) {
   for (const char* name :
        {"first.kl", "first.se", "first.best_accuracy", "second.kl", "median_kl", "largest_kl"})
     EXPECT_GT(metrics[name]["value"].get<double>(), 0) << name;
+  for (const char* name : {"first.missed", "second.missed"})
+    EXPECT_GE(metrics[name]["value"].get<double>(), 0) << name;
   EXPECT_EQ(metrics["largest_kl"]["value"], std::max(metrics["first.kl"]["value"].get<double>(),
                                                      metrics["second.kl"]["value"].get<double>()));
 }

@@ -1,11 +1,11 @@
 // Network files with structure-aware changes. The first byte chooses a sample and the data asked about, the
 // rest are the changes (edits.hpp); the checksum is put right. A file that is accepted has to answer, judge
 // scope, and tell its problem without running anything.
-#include "../../apps/occam/network_text.hpp"
 #include "edits.hpp"
 #include "occam/check/network_problem.hpp"
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/range_check.hpp"
+#include "occam/networks/network_text.hpp"
 #include "occam/scope/scope.hpp"
 #include "samples.hpp"
 

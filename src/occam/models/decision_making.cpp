@@ -1,7 +1,7 @@
 // Evidence accumulation with Lévy noise. In each trial a decision variable x runs between two boundaries:
 //   z ~ U(zr +- szr/2),  v ~ N(v_condition, sv),  t ~ U(t0 +- st0/2);   x = a z at first
 //   x += v dt + dt^(1/alpha) / sqrt(2) S_alpha   until x <= 0 (response 0) or x >= a (response 1)
-//   rt = steps dt + t                                                                             [s]
+//   rt = steps dt + t, or (steps - u) dt + t with u uniform in 0 to 1                             [s]
 // S_alpha is standard symmetric alpha-stable; alpha = 2 is the diffusion model with unit noise, exactly
 // sqrt(dt) N(0, 1). Rows: condition (1 or 2), response, rt. The condition is a design column: it may be
 // given, and without a design there are n trials of condition 1, then n of condition 2. A trial without a
@@ -32,6 +32,7 @@ constexpr std::int64_t kColumns = 3;
 struct Settings {
   double dt_s = 0.001;
   std::int64_t max_steps = 5000;
+  bool continuous_time = false;
 };
 
 // The trials of many data sets, each data set with its parameters.
@@ -138,7 +139,9 @@ class Trials : public WalkQueue {
     float* row = request.out.data() + kColumns * walk.trial;
     if (!request.designed) row[0] = in_first_condition(walk, request) ? 1.0f : 2.0f;
     row[1] = walk.y > 0.0f ? 1.0f : 0.0f;
-    row[2] = static_cast<float>(static_cast<double>(walk.steps) * settings_.dt_s + walk.t0);
+    double steps = walk.steps;
+    if (settings_.continuous_time && steps > 0) steps -= walk.rng.uniform();
+    row[2] = static_cast<float>(steps * settings_.dt_s + walk.t0);
     return true;
   }
 
@@ -178,10 +181,20 @@ class LevyAccumulator : public Family {
 
   Fields settings() override {
     // Steps are counted in floats, which hold whole numbers up to 2^24.
-    return {field("dt_s", settings_.dt_s, "time step [s]").above(0),
-            field("max_steps", settings_.max_steps, "steps after which a trial is drawn again")
-                .at_least(1)
-                .at_most(1 << 24)};
+    return {
+        field("dt_s", settings_.dt_s, "time step [s]").above(0),
+        field("max_steps", settings_.max_steps, "steps after which a trial is drawn again")
+            .at_least(1)
+            .at_most(1 << 24),
+        field("continuous_time", settings_.continuous_time,
+              "decisions fall anywhere within their last step, so that no grid of times tells models without "
+              "st0 from those with it")};
+  }
+  // Problems from before this setting are what they were.
+  nlohmann::json identity() const override {
+    nlohmann::json identity = settings_json();
+    if (!settings_.continuous_time) identity.erase("continuous_time");
+    return identity;
   }
 
   bool takes_design() const override { return true; }
@@ -260,8 +273,9 @@ class LevyAccumulator : public Family {
 };
 
 // As published: n trials in each of two conditions. The priors are those of st0 in models 4, 5 and 6.
-ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior& st0_6) {
-  const auto family = make_family("levy-accumulator");
+ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior& st0_6,
+                             const nlohmann::json& settings = nlohmann::json::object()) {
+  const auto family = make_family("levy-accumulator", settings, "decision-making");
   ProblemSpec spec;
   spec.size = SizeDistribution::uniform(1, 300);
   // Predicting the parameters beside the model carries the training off its plateau at chance.
@@ -301,14 +315,14 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
 }
 
 // Table 1 of the paper.
-ProblemSpec balanced() {
+ProblemSpec balanced(const nlohmann::json& settings = nlohmann::json::object()) {
   const Prior st0 = Prior::uniform(0, 0.4);
-  return six_accumulators(st0, st0, st0);
+  return six_accumulators(st0, st0, st0, settings);
 }
 
 // The same for experiments as they are: n trials in all, of which any share may be of either condition.
 ProblemSpec any_design() {
-  ProblemSpec spec = balanced();
+  ProblemSpec spec = balanced({{"continuous_time", true}});
   spec.size = SizeDistribution::uniform(1, 600);
   spec.design = make_design({{"condition", {{"levels", {1, 2}}, {"shares", "any"}}}},
                             spec.models.front().family().columns());
@@ -324,7 +338,8 @@ void register_decision_making(Catalogue& catalogue) {
       {{{"", "Which of six nested accumulators made these response times? Bias, Lévy noise and variability",
          any_design},
         {"balanced",
-         "The six accumulators, n trials in each of the two conditions, as in the published study", balanced},
+         "The six accumulators, n trials in each of the two conditions, as in the published study",
+         [] { return balanced(); }},
         {"as_run",
          "The six accumulators with the priors of st0 as in the code of the published study; rt may be "
          "negative",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -120,6 +121,32 @@ TEST(LevyAccumulator, DriftCarriesToItsBoundary) {
     EXPECT_EQ(rows[3 * k + 1], k < 5 ? 1.0f : 0.0f);
     EXPECT_NEAR(rows[3 * k + 2], 501e-9, 1e-12);
   }
+}
+
+// Without st0 all times of a data set lie on one grid, with st0 on none: that alone would tell models apart.
+TEST(LevyAccumulator, InContinuousTimeThereIsNoGridOfTimes) {
+  const auto stepped = make_family("levy-accumulator");
+  const auto continuous = make_family("levy-accumulator", {{"continuous_time", true}}, "test");
+  for (const double alpha : {2.0, 1.3}) {
+    const Theta theta = {1, -1, 1.5, 0.3, 0.5, alpha, 0, 0, 0};
+    constexpr std::int64_t kTrials = 300;
+    std::vector<float> a(6 * kTrials), b(a.size());
+    Rng first(7, Purpose::test, 0), second(7, Purpose::test, 0);
+    ASSERT_EQ(stepped->simulate(theta, kTrials, first, a), 2 * kTrials);
+    ASSERT_EQ(continuous->simulate(theta, kTrials, second, b), 2 * kTrials);
+    std::set<float> on_grid, off_grid;
+    for (std::size_t k = 0; k < a.size(); k += 3) {
+      EXPECT_EQ(a[k + 1], b[k + 1]);
+      EXPECT_LE(b[k + 2], a[k + 2]);
+      EXPECT_GT(b[k + 2], a[k + 2] - 0.001001f);
+      on_grid.insert(a[k + 2]);
+      off_grid.insert(b[k + 2]);
+    }
+    EXPECT_LT(on_grid.size(), 0.9 * 2 * kTrials);
+    EXPECT_GT(off_grid.size(), 0.99 * 2 * kTrials);
+  }
+  EXPECT_EQ(make_family("levy-accumulator")->identity(),
+            (nlohmann::json{{"dt_s", 0.001}, {"max_steps", 5000}}));
 }
 
 TEST(LevyAccumulator, TheModelsAreNested) {

@@ -47,8 +47,8 @@ bool is_identifier(std::string_view name) {
 
 class ProblemReader {
  public:
-  ProblemReader(toml::table root, std::string path, std::string folder)
-      : root_(std::move(root)), path_(std::move(path)), folder_(std::move(folder)) {}
+  ProblemReader(toml::table root, std::string path, std::string folder, OwnFamilyMaker make = {})
+      : root_(std::move(root)), path_(std::move(path)), folder_(std::move(folder)), make_(std::move(make)) {}
 
   Problem read() {
     check_keys(root_, kProblemKeys, "");
@@ -426,7 +426,7 @@ class ProblemReader {
       }
     }
     return at(node == nullptr ? key.source() : node->source(), "",
-              [&] { return make_own_family(std::move(own), pools_); });
+              [&] { return make_ ? make_(std::move(own)) : make_own_family(std::move(own), pools_); });
   }
 
   // Columns of a design become arguments of functions, as parameters do.
@@ -507,6 +507,7 @@ class ProblemReader {
   std::vector<std::pair<MissingColumn, toml::source_region>> missing_;
   bool ordered_ = false;
   WorkerPools pools_;
+  OwnFamilyMaker make_;  // none: as files say it
   const toml::table* shared_parameters_ = nullptr;
   const toml::table* shared_settings_ = nullptr;
   const toml::key* without_probability_ = nullptr;  // the first model that gives none
@@ -650,6 +651,11 @@ Problem read_problem(std::string_view toml, const std::string& path) {
 
 Problem read_problem_to_run(std::string_view toml, const std::string& path, const std::string& folder) {
   return ProblemReader(parse_toml(toml, path), path, folder).read();
+}
+
+Problem read_problem_with(std::string_view toml, const std::string& path, const std::string& folder,
+                          OwnFamilyMaker make) {
+  return ProblemReader(parse_toml(toml, path), path, folder, std::move(make)).read();
 }
 
 std::string folder_of(const std::string& path) {

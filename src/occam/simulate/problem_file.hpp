@@ -9,9 +9,12 @@
 // A model may also have a simulator of the user's own (simulate/own/). docs/problem-files.md lists every key.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/simulate/problem.hpp"
 
 namespace occam {
@@ -29,6 +32,12 @@ Problem read_problem(std::string_view toml, const std::string& path);
 // The same with simulators of the user's own, which lie in `folder` and will be run. Only for text from a
 // file that the user named as a problem. Error(no_input) when one is missing.
 Problem read_problem_to_run(std::string_view toml, const std::string& path, const std::string& folder);
+
+// The same with simulators of the user's own that the caller makes, such as functions of an interpreter. Only
+// for text that the user wrote.
+using OwnFamilyMaker = std::function<std::shared_ptr<const OwnFamily>(OwnModel)>;
+Problem read_problem_with(std::string_view toml, const std::string& path, const std::string& folder,
+                          OwnFamilyMaker make);
 
 // The folder of a file, from the root of the file system.
 std::string folder_of(const std::string& path);

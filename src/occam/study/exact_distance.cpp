@@ -1,5 +1,5 @@
 // How far networks are from the exact posteriors of their problems: one row per network with KL, what
-// training took, and what `check` measures beside.
+// training took, and, beside the truth, what `check` says without knowing it: how much was missed at least.
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +7,7 @@
 
 #include "occam/check/check_network.hpp"
 #include "occam/check/diagnostic.hpp"
+#include "occam/check/missed/missed.hpp"
 #include "occam/check/statistics.hpp"
 #include "occam/core/error.hpp"
 #include "occam/study/experiment.hpp"
@@ -14,7 +15,7 @@
 namespace occam {
 namespace {
 
-// Columns of the table that are metrics of the diagnostics; one that a program does not have yet stays empty.
+// Columns of the table that are metrics of the diagnostics; one that was not measured stays empty.
 struct Quantity {
   const char* column;
   const char* finding;
@@ -24,6 +25,7 @@ struct Quantity {
 const std::vector<Quantity> kQuantities = {
     {"kl", "exact", "kl", "KL from the exact posterior [nats]"},
     {"se", "exact", "kl_se", "its standard error"},
+    {"missed", "missed", "missed_bound", "what the network missed, at least, as `check` finds it [nats]"},
     {"loss", "scores", "log_loss", "log-loss [nats]"},
     {"best_loss", "exact", "best_log_loss", "best possible log-loss [nats]"},
     {"accuracy", "accuracy", "accuracy", "accuracy"},
@@ -42,8 +44,10 @@ double value_of(const std::vector<Finding>& findings, const Quantity& quantity) 
 class ExactDistance final : public Experiment {
  public:
   Fields fields() override {
-    return {field("networks", networks_, "names, such as a,b; all if none"),
-            field("datasets", data_sets_, "simulated data sets per network").at_least(10)};
+    return {
+        field("networks", networks_, "names, such as a,b; all if none"),
+        field("datasets", data_sets_, "simulated data sets per network").at_least(10),
+        field("missed_datasets", missed_sets_, "data sets for a second learner (0: without)").at_least(0)};
   }
 
   std::vector<Finding> run(const StudyExperiment& experiment, Laboratory& laboratory) override {
@@ -55,7 +59,10 @@ class ExactDistance final : public Experiment {
                 {}};
     for (const Quantity& quantity : kQuantities) table.columns.emplace_back(quantity.column);
     table.open = true;
-    laboratory.expect(data_sets_ * static_cast<std::int64_t>(networks.size()), experiment.name);
+    std::int64_t expected = 0;
+    for (const StudiedNetwork* network : networks)
+      expected += data_sets_ + missed_data_sets(network->problem, missed(laboratory), laboratory.pool());
+    laboratory.expect(expected, experiment.name);
     std::vector<double> distances;
     for (StudiedNetwork* network : networks) {
       if (!network->problem.has_exact_posterior()) {
@@ -91,7 +98,17 @@ class ExactDistance final : public Experiment {
     predict(
         {*network.comparator}, network.problem, {laboratory.seed(), data_sets_, {}}, laboratory.pool(),
         [&](const Predictions& block) { checker.add(block, laboratory.pool()); }, laboratory.counter());
-    return checker.finish();
+    std::vector<Finding> findings = checker.finish();
+    if (missed_data_sets(network.problem, missed(laboratory), laboratory.pool()) > 0) {
+      const Missed found = measure_missed(*network.comparator, network.problem, missed(laboratory),
+                                          laboratory.pool(), laboratory.counter());
+      findings.push_back(missed_finding(found, {}, CheckOptions{}.missed_limit, CheckOptions{}.false_alarm));
+    }
+    return findings;
+  }
+
+  MissedRequest missed(const Laboratory& laboratory) const {
+    return {laboratory.seed(), missed_sets_, nullptr, {}};
   }
 
   static std::vector<Cell> row_of(const StudiedNetwork& network) {
@@ -104,6 +121,7 @@ class ExactDistance final : public Experiment {
 
   std::string networks_;
   std::int64_t data_sets_ = 5000;
+  std::int64_t missed_sets_ = 20000;
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ class Forest {
     double best = log_loss(rows_, now, rows_.stop, pool_);
     int since = 0;
     for (int round = 0; round < options_.rounds && since < options_.patience; ++round, ++since) {
+      rows_.pause();
       Rng rng(seed_, Purpose::missed, kTreeStreams + static_cast<std::uint64_t>(round));
       draw_statistics(rng);
       find_targets(now, rng);

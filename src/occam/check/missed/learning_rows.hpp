@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct LearningRows {
   std::int64_t J = 0;
   std::span<const std::int32_t> truth;  // (B)
   Stretch fit, stop;                    // what is judged is the rest
+  std::function<void()> pause = [] {};  // called now and then while learning; may throw to stop
 };
 
 // Logarithms of model probabilities (B, J) that learners correct in place.

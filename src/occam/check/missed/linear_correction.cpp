@@ -75,6 +75,7 @@ class Correction {
       cholesky(L, F);
       bool better = false;
       for (int step = 0; step < kSteps; ++step) {
+        rows_.pause();
         find_gradients(now);
         take_step(L, ridge);
         apply(now);

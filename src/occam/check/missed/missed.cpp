@@ -198,7 +198,7 @@ Missed measure_missed(Comparator& comparator, const Problem& problem, const Miss
     done(std::min(first + kChunk, count));
   }
   missed.log_loss = mean_loss(input);
-  SecondOpinion opinion = second_opinion(input, request.seed, pool);
+  SecondOpinion opinion = second_opinion(input, request.seed, pool, [&] { done(count); });
   missed.gain = std::move(opinion.gain);
   missed.statistics = closest(names, opinion.explains);
   return missed;

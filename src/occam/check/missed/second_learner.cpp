@@ -19,10 +19,10 @@ constexpr double kKept = 0.05;
 
 // Corrected probabilities of the rows that are not in `half`.
 void learn_on(Stretch half, const SecondLearnerInput& input, const Ranks& ranks, std::uint64_t seed,
-              ThreadPool& pool, std::vector<double>& corrected) {
+              ThreadPool& pool, const std::function<void()>& pause, std::vector<double>& corrected) {
   const auto stop = static_cast<std::int64_t>(kStop * static_cast<double>(half.size()));
   const LearningRows rows{
-      ranks, input.J, input.truth, {half.begin, half.end - stop}, {half.end - stop, half.end}};
+      ranks, input.J, input.truth, {half.begin, half.end - stop}, {half.end - stop, half.end}, pause};
   Scores scores = input.log_p;
   correct_linearly(rows, scores, pool);
   TreeOptions trees;
@@ -75,7 +75,8 @@ std::vector<double> explained(const SecondLearnerInput& input, const Ranks& rank
 
 }  // namespace
 
-SecondOpinion second_opinion(const SecondLearnerInput& input, std::uint64_t seed, ThreadPool& pool) {
+SecondOpinion second_opinion(const SecondLearnerInput& input, std::uint64_t seed, ThreadPool& pool,
+                             const std::function<void()>& pause) {
   const std::int64_t B = input.size();
   if (B < kFewestToLearn) {
     throw Error(ErrorKind::usage, "a second learner needs at least {} data sets, there are {}",
@@ -84,8 +85,8 @@ SecondOpinion second_opinion(const SecondLearnerInput& input, std::uint64_t seed
   const Ranks ranks = rank_statistics(input.values, input.statistics, pool);
   const auto J = static_cast<std::size_t>(input.J);
   std::vector<double> corrected(input.log_p.size());
-  learn_on({0, B / 2}, input, ranks, seed, pool, corrected);
-  learn_on({B / 2, B}, input, ranks, seed, pool, corrected);
+  learn_on({0, B / 2}, input, ranks, seed, pool, pause, corrected);
+  learn_on({B / 2, B}, input, ranks, seed, pool, pause, corrected);
   SecondOpinion opinion;
   std::vector<double> own(J);
   for (std::size_t b = 0; b < static_cast<std::size_t>(B); ++b) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct SecondOpinion {
 };
 
 // Needs at least kFewestToLearn data sets, in an order that says nothing about models. The same seed gives
-// the same bits on any number of threads.
+// the same bits on any number of threads. `pause` is called now and then; it may throw to stop.
 inline constexpr std::int64_t kFewestToLearn = 1000;
-SecondOpinion second_opinion(const SecondLearnerInput& input, std::uint64_t seed, ThreadPool& pool);
+SecondOpinion second_opinion(
+    const SecondLearnerInput& input, std::uint64_t seed, ThreadPool& pool,
+    const std::function<void()>& pause = [] {});
 
 }  // namespace occam

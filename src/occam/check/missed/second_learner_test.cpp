@@ -143,6 +143,13 @@ TEST(SecondLearner, LeavesScoresAsTheyAreWhereNothingHelps) {
 TEST(SecondLearner, RefusesTooFewDataSets) {
   ThreadPool pool(1);
   EXPECT_THROW(second_opinion(made({2, kFewestToLearn - 1, linear}).input, 1, pool), Error);
+  // A user who asks it to stop does not wait until it has learned.
+  int calls = 0;
+  const auto stop = [&] {
+    if (++calls == 5) throw Error(ErrorKind::interrupted, "stopped");
+  };
+  EXPECT_THROW(second_opinion(made({2, 4000, linear}).input, 1, pool, stop), Error);
+  EXPECT_EQ(calls, 5);
 }
 
 TEST(SecondLearnerThreaded, IsTheSameForAnyNumberOfThreads) {

@@ -1,4 +1,4 @@
-#include "network_text.hpp"
+#include "occam/networks/network_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

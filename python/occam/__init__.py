@@ -1,0 +1,44 @@
+"""Which of several simulation models do data support, and does any of them?
+
+    import occam
+
+    def coin(theta, n, rng):
+        return rng.random(n) < theta
+
+    problem = occam.Problem(
+        {"flat": occam.Model(coin, theta=occam.beta(1, 1)), "fair": occam.Model(coin, theta=occam.beta(30, 30))},
+        n=(1, 100), columns=["x"])
+    net = occam.train(problem, seed=1)
+    answers = net.compare(frame, by="coin")
+    print(answers)
+
+The words are those of the command line: see the pages of occam for what they mean.
+"""
+
+from . import _core
+from ._answers import Answers, Groups
+from ._errors import Error, BadConfig, BadData, Interrupted, Io, NoInput, Usage
+from ._network import Network, Report, load, train
+from ._problem import Model, Problem, problem, simulate
+from ._priors import (
+    Prior,
+    beta,
+    discrete_uniform,
+    exponential,
+    fixed,
+    gamma,
+    half_normal,
+    inverse_gamma,
+    lognormal,
+    normal,
+    truncated_normal,
+    uniform,
+)
+
+__version__ = _core.version
+
+__all__ = [
+    "Answers", "BadConfig", "BadData", "Error", "Groups", "Interrupted", "Io", "Model", "Network", "NoInput", "Prior",
+    "Problem", "Report", "Usage", "beta", "discrete_uniform", "exponential", "fixed", "gamma", "half_normal",
+    "inverse_gamma", "load", "lognormal", "normal", "problem", "simulate", "train", "truncated_normal", "uniform",
+]

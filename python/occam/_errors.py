@@ -1,0 +1,51 @@
+"""Exceptions. Each says what was wrong and what to try; `exit_code` is what the command line would return."""
+
+
+class Error(Exception):
+    """Anything that occam refuses or fails at."""
+
+    exit_code = 70
+
+
+class Usage(Error, ValueError):
+    """Arguments that do not fit together."""
+
+    exit_code = 64
+
+
+class BadData(Error, ValueError):
+    """Observed or simulated data that cannot be used."""
+
+    exit_code = 65
+
+
+class NoInput(Error, FileNotFoundError):
+    """A file that is not there."""
+
+    exit_code = 66
+
+
+class Io(Error, OSError):
+    """Reading or writing failed."""
+
+    exit_code = 74
+
+
+class BadConfig(Error, ValueError):
+    """A problem or a network file that is not usable."""
+
+    exit_code = 78
+
+
+class Interrupted(Error):
+    """The run was asked to stop."""
+
+    exit_code = 130
+
+
+def of_code(code):
+    """The class for an exit code of the program."""
+    for one in (Usage, BadData, NoInput, Io, BadConfig, Interrupted):
+        if one.exit_code == code:
+            return one
+    return Error

@@ -1,0 +1,164 @@
+"""Trained networks."""
+
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from . import _core
+from ._answers import Answers
+from ._data import observed
+from ._progress import progress as make_progress
+
+
+def train(problem, output=None, *, seed=1, threads=0, network=None, resume=False, progress=True, **options):
+    """Trains a network for a problem, as `occam train` does, and returns it.
+
+    Options are those of `occam train`: iterations, minutes, batch, head, scope_reference, ... With `output` the network
+    also goes to that file, and Ctrl-C leaves a checkpoint beside it, from which the same call with resume=True goes on.
+    The same problem, options and seed give the same bytes as the command line does.
+    """
+    return _train(problem, output, "", seed, threads, network, resume, progress, options)
+
+
+def _train(problem, output, start, seed, threads, network, resume, progress, options):
+    network = dict(network or {})
+    if "head" in options:
+        network["head"] = options.pop("head")
+    sink = make_progress(progress, "steps")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.fspath(output) if output is not None else os.path.join(folder, "network.occam")
+        try:
+            _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start, resume, sink)
+        finally:
+            sink.close()
+        return Network(_core.load_network(path), problem)
+
+
+def load(path):
+    """Reads a network file. Nothing in it is ever run; simulators of the user's own are handed over with `problem`."""
+    return Network(_core.load_network(os.fspath(path)))
+
+
+class Network:
+    """A trained network: ask it with compare(), judge it with check()."""
+
+    def __init__(self, core, problem=None):
+        self._core = core
+        self._problem = problem
+        self._model_prior = ""
+
+    models = property(lambda self: self._core.models)
+    columns = property(lambda self: self._core.columns)
+    fingerprint = property(lambda self: self._core.fingerprint)
+
+    @property
+    def info(self):
+        """All that the file says, as a dict."""
+        return json.loads(self._core.json)
+
+    def with_model_prior(self, prior):
+        """The same network under another model prior, {model: probability}; models not named get zero."""
+        changed = Network(self._core, self._problem)
+        changed._model_prior = ",".join(f"{name}={float(p)!r}" for name, p in prior.items())
+        return changed
+
+    def compare(self, data, by=None, *, group=False, group_by=None, group_all=False, sequential=None, orders=0,
+                parameters=False, summary=False, seed=1, threads=0, **verdict):
+        """Which model does each data set support?
+
+        data: a data frame or a dict of columns (`by`: what tells data sets apart), an array (rows, columns), a list of
+        them, or the path of a csv file. group or group_by="column": also the population behind the data sets.
+        sequential: sizes after which to answer, or True for 1, 2, 4, ...
+        """
+        sets = observed(data, self.columns, by, group_by)
+        options = {"parameters": parameters, "summary": summary, "seed": seed, "verdict": verdict}
+        if self._model_prior:
+            options["model_prior"] = self._model_prior
+        if sequential is not None and sequential is not False:
+            options["sequential"] = [] if sequential is True else [int(k) for k in sequential]
+            options["orders"] = orders
+        groups = sets.groups or (["all"] * len(sets.ids) if group else [])
+        raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, json.dumps(options), groups, group_all, threads)
+        return Answers(self, raw)
+
+    def predict_proba(self, data):
+        """Posterior model probabilities (data sets, models), in the order of `models`."""
+        return self.compare(data).p
+
+    def check(self, datasets=2000, *, n=(), problem=None, seed=1, threads=0, missed_datasets=None, progress=True, **options):
+        """How far can it be trusted? Simulates fresh data sets and judges the answers, as `occam check` does."""
+        asked = {"datasets": datasets, "n": list(np.atleast_1d(n).astype(int).tolist()) if len(np.atleast_1d(n)) else [],
+                 "seed": seed, "options": options}
+        if missed_datasets is not None:
+            asked["missed_datasets"] = missed_datasets
+        sink = make_progress(progress, "data sets")
+        try:
+            return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked), threads, sink))
+        finally:
+            sink.close()
+
+    def scope(self, *, problem=None, seed=1, threads=0, progress=True, **options):
+        """The same network with a new scope reference (reference=..., calibration=...)."""
+        options = {f"scope_{name}": value for name, value in options.items()}
+        sink = make_progress(progress, "data sets")
+        try:
+            core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed, threads, sink)
+        finally:
+            sink.close()
+        return Network(core, problem or self._problem)
+
+    def extend(self, problem, output=None, *, seed=1, threads=0, resume=False, progress=True, **options):
+        """A network for a problem with more models, or other priors, that begins with what this one knows."""
+        with tempfile.TemporaryDirectory() as folder:
+            start = os.path.join(folder, "start.occam")
+            self.save(start)
+            return _train(problem, output, start, seed, threads, None, resume, progress, options)
+
+    def save(self, path):
+        self._core.save(os.fspath(path))
+
+    def _simulators(self, problem):
+        problem = problem or self._problem
+        return None if problem is None else problem._core
+
+    def __repr__(self):
+        return self._core.text.rstrip()
+
+
+class Report:
+    """What a check found."""
+
+    def __init__(self, core):
+        self._core = core
+
+    verdict = property(lambda self: self._core.verdict)
+    severity = property(lambda self: self._core.severity)
+
+    @property
+    def metrics(self):
+        """{finding: {metric: value}}"""
+        findings = json.loads(self._core.json)["findings"]
+        return {name: {m: v["value"] for m, v in found.items()} for name, found in findings.items()}
+
+    @property
+    def figures(self):
+        """The figures of the report by name, as Vega-Lite specifications; altair charts where it is installed."""
+        specifications = {name: json.loads(text) for name, text in self._core.figures.items()}
+        try:
+            import altair
+        except ImportError:
+            return specifications
+        return {name: altair.Chart.from_dict(one) for name, one in specifications.items()}
+
+    def save(self, folder):
+        """Writes report.html, metrics.json and a csv file per table into a folder."""
+        self._core.save(os.fspath(folder))
+
+    def __repr__(self):
+        return self._core.text.rstrip()
+
+    def _repr_html_(self):
+        page = self._core.html.replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 60em; border: 0"></iframe>'

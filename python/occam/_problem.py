@@ -1,0 +1,168 @@
+"""Problems: the question that a network is trained for."""
+
+import os
+
+import numpy as np
+
+from . import _core
+from ._priors import Prior
+from ._simulator import Call, name_of
+
+
+class Model:
+    """A simulator and a prior, or a fixed number, for each of its parameters.
+
+    `simulator(**parameters, n, rng)` makes one data set: an array (n, columns), or (n) where there is one column. All
+    that is random comes from `rng`, a NumPy Generator. None stands for parameters that give no usable data. Where the
+    problem has a design, the function gets its columns by their names, too, and returns the others.
+
+    With vectorized=True it makes many at once: parameters and n are arrays (B), the result is (B, n.max(), columns) or
+    all rows one after the other, (n.sum(), columns).
+    """
+
+    def __init__(self, simulator, *, vectorized=False, prior_probability=None, **parameters):
+        if not callable(simulator):
+            raise TypeError(f"the simulator of a model is a function, not {simulator!r}")
+        self.simulator = simulator
+        self.vectorized = vectorized
+        self.prior_probability = prior_probability
+        self.parameters = parameters
+
+
+class Problem:
+    """Models, the size of data sets and their columns.
+
+    n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table such
+    as {"role": "design"}}. ordered: whether the order of rows matters (series). design: {column: how it is set}, or
+    {"from": "trials.csv", "by": "subject"}. missing: {column: how often}.
+    """
+
+    def __init__(self, models, *, n=None, columns, ordered=False, design=None, missing=None, name="problem",
+                 description="", model_prior=None, folder=None):
+        columns = _columns(columns, design, missing)
+        probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
+        text = _toml(name, description, n, columns, ordered, models, probabilities, design)
+        places = [i for i, table in enumerate(columns.values()) if table.get("role") == "design"]
+        calls = {}
+        for key, model in models.items():
+            calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
+                              model.vectorized)
+        self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
+
+    @classmethod
+    def _of(cls, core):
+        self = cls.__new__(cls)
+        self._core = core
+        return self
+
+    name = property(lambda self: self._core.name)
+    description = property(lambda self: self._core.description)
+    models = property(lambda self: self._core.models)
+    columns = property(lambda self: self._core.columns)
+    parameters = property(lambda self: self._core.parameters)
+    ordered = property(lambda self: self._core.ordered)
+    sizes = property(lambda self: self._core.sizes)
+    fingerprint = property(lambda self: self._core.fingerprint)
+    has_exact_posterior = property(lambda self: self._core.has_exact_posterior)
+
+    @property
+    def toml(self):
+        """The problem as a problem file."""
+        return self._core.toml
+
+    def __repr__(self):
+        return f"<occam.Problem {self.name!r}: {', '.join(self.models)}>"
+
+
+def problem(name):
+    """A built-in problem (`occam models` lists them), or a problem file (.toml)."""
+    return Problem._of(_core.load_problem(os.fspath(name)))
+
+
+class Simulated:
+    """Data sets with the models and parameters that made them. Behaves like a list of arrays (n, columns)."""
+
+    def __init__(self, problem, raw):
+        self.columns = problem.columns
+        self.data = raw["data"]  # (rows, columns), all data sets one after the other
+        self.offsets = raw["offsets"]
+        self.model_index = raw["model"]
+        self.model = np.array(problem.models)[raw["model"]]
+        self.parameters = {name: raw["parameters"][:, p] for p, name in enumerate(problem.parameters)}
+
+    def __len__(self):
+        return len(self.model_index)
+
+    def __getitem__(self, k):
+        k = range(len(self))[k]
+        return self.data[self.offsets[k] : self.offsets[k + 1]]
+
+    def to_pandas(self):
+        """One row per observation, with a column `dataset`."""
+        import pandas
+
+        frame = pandas.DataFrame(self.data, columns=self.columns)
+        frame.insert(0, "dataset", np.repeat(np.arange(len(self)), np.diff(self.offsets)))
+        return frame
+
+
+def simulate(problem, datasets=100, *, seed=1, n=None, model=None, threads=0):
+    """Simulates data sets of a problem: of all models, or of one."""
+    return Simulated(problem, _core.simulate(problem._core, datasets, seed, n, model, threads))
+
+
+def _quoted(text):
+    escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
+
+
+def _value(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_quoted(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    return _quoted(value)
+
+
+def _columns(columns, design, missing):
+    tables = {}
+    items = columns.items() if isinstance(columns, dict) else ((name, {}) for name in columns)
+    for name, table in items:
+        tables[name] = dict(table) if isinstance(table, dict) else {"description": table}
+    for name in design or {}:
+        if name in tables:
+            tables[name]["role"] = "design"
+    for name, rate in (missing or {}).items():
+        if name not in tables:
+            raise ValueError(f"missing: there is no column {name!r}")
+        tables[name]["missing"] = str(rate) if isinstance(rate, Prior) else rate
+    return tables
+
+
+def _size(n):
+    return f"uniform({n[0]}, {n[1]})" if isinstance(n, (tuple, list)) else n
+
+
+def _toml(name, description, n, columns, ordered, models, probabilities, design):
+    lines = [f"name = {_quoted(name)}"]
+    if description:
+        lines.append(f"description = {_quoted(description)}")
+    if n is not None:
+        lines.append(f"n = {_value(_size(n))}")
+    lines.append(f"columns = {_value(columns)}")
+    if ordered:
+        lines.append("ordered = true")
+    for key, model in models.items():
+        lines += ["", f"[model.{_quoted(key)}]", f"simulator = {_quoted('python:' + name_of(model.simulator))}"]
+        if probabilities.get(key) is not None:
+            lines.append(f"prior_probability = {_value(probabilities[key])}")
+        for parameter, prior in model.parameters.items():
+            lines.append(f"{parameter} = {_value(str(prior) if isinstance(prior, Prior) else prior)}")
+    if design:
+        lines += ["", "[design]"]
+        lines += [f"{key} = {_value(str(v) if isinstance(v, Prior) else v)}" for key, v in design.items()]
+    return "\n".join(lines) + "\n"
