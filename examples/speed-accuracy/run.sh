@@ -1,5 +1,5 @@
 #!/bin/sh
-# All commands of docs/experiment.md; what they print goes to out/. A few minutes on two cores, most of it training.
+# All commands of docs/experiment.md; what they print goes to out/. About ten minutes on two cores, most of it training.
 #   examples/speed-accuracy/run.sh            from any folder, with occam and Rscript in the PATH
 set -eu
 cd "$(dirname "$0")"
@@ -8,8 +8,8 @@ mkdir -p out
 
 occam simulate problem.toml --datasets 300 -o out/simulated.csv --quiet
 # A network that is there is kept; delete it to train anew.
-[ -f out/words.occam ] || occam train problem.toml -o out/words.occam --seed 1 --scope-reference 5000 --scope-calibration 5000
-occam check out/words.occam --datasets 1000 --quiet > out/check.txt
+[ -f out/words.occam ] || occam train problem.toml -o out/words.occam --seed 1
+occam check out/words.occam --problem problem.toml --datasets 5000 --quiet > out/check.txt
 
 occam compare out/words.occam trials.csv --by subject --group --quiet > out/compare.txt
 occam compare out/words.occam trials.csv --by subject --group --quiet -o out/answers.csv --report out/answers.html
