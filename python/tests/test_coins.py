@@ -136,7 +136,7 @@ def test_exceptions_arrive_as_they_were_raised(tmp_path):
 
 
 @pytest.mark.parametrize("result, says", [
-    (lambda n: np.zeros(n + 1), "shape"), (lambda n: np.full(n, np.inf), "must be finite"), (lambda n: "x", "")])
+    (lambda n: np.zeros(n + 1), "shape"), (lambda n: np.full(n, np.inf), "must be finite"), (lambda n: "x", "shape")])
 def test_wrong_results_are_refused(result, says):
     with pytest.raises((ValueError, occam.Error), match=says):
         occam.simulate(problem_of(lambda theta, n, rng: result(n)), 10)
