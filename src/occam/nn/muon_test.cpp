@@ -12,7 +12,8 @@ namespace {
 // One update of a matrix of zeros: minus the rate times a matrix whose singular values are near 1, times the
 // root mean square that updates are to have.
 TEST(Muon, UpdatesAreNearlyOrthogonal) {
-  for (const auto& [rows, columns] : {std::pair{24, 8}, std::pair{8, 24}, std::pair{16, 16}}) {
+  for (const auto& shape : {std::pair{24, 8}, std::pair{8, 24}, std::pair{16, 16}}) {
+    const auto rows = shape.first, columns = shape.second;  // lambdas of clang 14 capture no bindings
     ParameterLayout layout;
     layout.add("x.weight", {rows, columns}, Init::glorot);
     layout.add("x.bias", {columns}, Init::zeros);
