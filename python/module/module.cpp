@@ -293,8 +293,8 @@ std::map<std::string, std::string> figures(const Report& report) {
 NB_MODULE(_core, m) {
   using namespace occam;
   m.attr("version") = kVersion;
-  // A problem holds its functions, and a function the globals in which the problem may be: what lives until the
-  // interpreter ends is no leak that a user should be told of.
+  // A problem holds its functions, and a function the globals in which the problem may be: what lives until
+  // the interpreter ends is no leak that a user should be told of.
   nb::set_leak_warnings(false);
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
     try {
