@@ -468,7 +468,10 @@ std::string_view CsvReader::text(std::size_t column) const {
       cell.escaped ? std::string_view(unescaped_[column]) : std::string_view(cell.data, cell.size);
   if (is_utf8(bytes)) return bytes;
   note_encoding();
-  return decoded_[column] = as_utf8(bytes);
+  std::string text = as_utf8(bytes);
+  std::string& kept = decoded_[column];
+  if (kept != text) kept = std::move(text);  // what was handed out for this row stays where it is
+  return kept;
 }
 
 double CsvReader::number(std::size_t column, MissingValues missing) const {
