@@ -133,11 +133,9 @@ std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const Netwo
   return rows;
 }
 
-// A check of few data sets is meant to be quick; with fewer than a learner can learn from there is none.
 std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
-  constexpr std::int64_t kMost = 20000;
   return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
-                                                           : 10 * std::min(o.datasets, kMost / 10);
+                                                           : usual_missed_data_sets(o.datasets);
 }
 
 void check_net(const CheckVerb& o, const Call& call) {

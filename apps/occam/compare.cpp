@@ -241,13 +241,10 @@ class CompareRun {
     const ModelPosterior& answers = answered.answers;
     if (exact_) exact_->add(sets.ids, sets.data, answers);
     if (report_) report_->add(answers, answered.extras);
-    std::vector<std::string> why;
-    for (std::int64_t b = 0; b < answers.size(); ++b) {
-      const VerdictKind verdict = answered.extras.verdicts[static_cast<std::size_t>(b)].verdict;
-      const bool foreign = verdict == VerdictKind::out_of_scope || verdict == VerdictKind::outside_training;
-      why.emplace_back(foreign && !o_.group_all ? word(verdict) : "");
+    if (groups_) {
+      const std::vector<std::string> none(sets.ids.size());
+      groups_->add(answers, group_names(sets), o_.group_all ? none : left_out_of_group(answered));
     }
-    if (groups_) groups_->add(answers, group_names(sets), why);
     const std::int64_t done = comparison_.answered();
     progress_->update(done, 0, "");
     if (progress_->stop_requested()) throw Error(ErrorKind::interrupted, "stopped after {} data sets", done);

@@ -80,11 +80,7 @@ void extend(ExtendVerb& o, const Call& call) {
   const auto old = std::make_shared<NetworkFile>(read_network_file(o.network));
   const Problem problem = load_problem(o.problem);
   TrainOptions& options = o.training.train;
-  options.link = link_names()[static_cast<std::size_t>(old->link)];
-  set_fields(fields(options), problem.train(), problem.name() + " [train]");
-  options.ensemble = static_cast<std::int64_t>(old->members.size());
-  if (options.iterations > 0)
-    options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
+  settle_defaults(problem, old.get(), options);
   call.apply(fields(options));
 
   ThreadPool pool(call.threads());

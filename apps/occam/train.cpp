@@ -64,7 +64,7 @@ void train(TrainVerb& o, const Call& call) {
   require_writable(o.training.output);
   const Problem problem = load_problem(o.problem);
   TrainOptions& options = o.training.train;
-  set_fields(fields(options), problem.train(), problem.name() + " [train]");
+  settle_defaults(problem, nullptr, options);
   call.apply(fields(options));  // the command line has the last word
   const json network = network_options(o);
   ThreadPool pool(call.threads());

@@ -109,16 +109,14 @@ void train(const PythonProblem& p, const std::string& output, std::uint64_t seed
     command.output = output;
     command.seed = seed;
     command.resume = resume;
-    set_fields(fields(command.train), p.problem.train(), p.problem.name() + " [train]");
     json own = json::object(), scope = json::object();
     const json scope_fields = fields_json(fields(command.scope));
     for (const auto& [key, value] : given.items()) (scope_fields.contains(key) ? scope : own)[key] = value;
     std::shared_ptr<const NetworkFile> from;
     if (!start.empty()) {
       from = std::make_shared<const NetworkFile>(read_network_file(start));
-      command.train.link = link_names()[static_cast<std::size_t>(from->link)];
-      command.train.ensemble = static_cast<std::int64_t>(from->members.size());
     }
+    settle_defaults(p.problem, from.get(), command.train);
     set_fields(fields(command.train), own, "train");
     set_fields(fields(command.scope), scope, "train");
     const json network_options = json::parse(network);
@@ -196,13 +194,8 @@ nb::dict compare(const NetworkFile& file, const std::vector<std::string>& ids, c
         }
       }
       if (!collected) continue;
-      std::vector<std::string> why;
-      for (const DataSetVerdict& one : answered.extras.verdicts) {
-        const bool foreign =
-            one.verdict == VerdictKind::out_of_scope || one.verdict == VerdictKind::outside_training;
-        why.emplace_back(foreign && !group_all ? word(one.verdict) : "");
-      }
-      collected->add(answered.answers, their_groups, why);
+      const std::vector<std::string> none(some.size());
+      collected->add(answered.answers, their_groups, group_all ? none : left_out_of_group(answered));
     }
     if (collected) {
       FrequencyOptions frequencies;
@@ -234,8 +227,7 @@ CheckResult check(const NetworkFile& file, const PythonProblem* problem, const s
     request.seed = given.value("seed", std::uint64_t{1});
     request.data_sets = given.value("datasets", std::int64_t{2000});
     request.n = given.value("n", std::vector<std::int64_t>{});
-    request.missed_data_sets =
-        given.value("missed_datasets", 10 * std::min<std::int64_t>(request.data_sets, 2000));
+    request.missed_data_sets = given.value("missed_datasets", usual_missed_data_sets(request.data_sets));
     set_fields(fields(request.options), given.value("options", json::object()), "check");
     if (problem != nullptr && problem->problem.fingerprint() != file.fingerprint)
       throw Error(ErrorKind::bad_config,

@@ -25,7 +25,7 @@ class RaisedInPython {
 
 class PythonFamily final : public OwnFamily {
  public:
-  // `call(theta, n, seeds, designs)` of occam._simulator: see there.
+  // `call`: a Call of occam._simulator, which fills the rows it is handed.
   PythonFamily(OwnModel model, nanobind::object call, std::shared_ptr<RaisedInPython> raised);
   ~PythonFamily() override;
 

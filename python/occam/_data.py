@@ -56,7 +56,8 @@ def _table(data, names, columns, by, group_by):
         if key not in names:
             raise KeyError(f"there is no column {key!r}; the data have {names}")
     if not keys:
-        return Sets([0], values, [0, len(values)], None if group_by is None else _groups(data, group_by, [range(len(values))]))
+        groups = None if group_by is None else _groups(data, group_by, [range(len(values))])
+        return Sets([0], values, [0, len(values)], groups)
     labels = ["/".join(str(part) for part in row) for row in zip(*(np.asarray(data[key]).tolist() for key in keys))]
     order = {}
     for row, label in enumerate(labels):

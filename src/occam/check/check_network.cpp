@@ -132,6 +132,11 @@ double metric_value(const std::vector<Finding>& findings, const std::string& nam
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+std::int64_t usual_missed_data_sets(std::int64_t data_sets) {
+  constexpr std::int64_t kMost = 20000;
+  return 10 * std::min(data_sets, kMost / 10);
+}
+
 CheckResult check_network(Comparator& comparator, const Problem& problem, const CheckRequest& request,
                           ThreadPool& pool, ProgressSink& progress) {
   const NetworkFile& file = comparator.file();

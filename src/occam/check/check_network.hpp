@@ -29,6 +29,9 @@ struct CheckRequest {
   PredictionWriter* save = nullptr;  // gets the predictions for the problem's own sizes
 };
 
+// Data sets for a second learner where nobody says how many: a check of few is meant to be quick.
+std::int64_t usual_missed_data_sets(std::int64_t data_sets);
+
 struct CheckResult {
   Report report;
   Verdict verdict;

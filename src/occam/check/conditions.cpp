@@ -76,13 +76,6 @@ class Conditions final : public Measurement {
   }
 
  private:
-  static double divergence(std::span<const double> q, std::span<const double> p) {
-    double sum = 0;
-    for (std::size_t j = 0; j < q.size(); ++j)
-      if (q[j] > 0) sum += q[j] * std::log(q[j] / std::max(p[j], kSmallestProbability));
-    return sum;
-  }
-
   std::string name(std::size_t i) const {
     if (context_.layout.has_n) {
       if (i == 0) return "N";

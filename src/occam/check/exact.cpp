@@ -75,14 +75,6 @@ class Exact final : public Measurement {
  private:
   static double log_of(double p) { return std::log(std::max(p, kSmallestProbability)); }
 
-  static double divergence(std::span<const double> q, std::span<const double> p) {
-    double sum = 0;
-    for (std::size_t j = 0; j < q.size(); ++j) {
-      if (q[j] > 0) sum += q[j] * (log_of(q[j]) - log_of(p[j]));
-    }
-    return sum;
-  }
-
   void add_bayes_factor(std::span<const double> q, std::span<const double> p, std::int64_t n) {
     if (points_.size() == kPoints) return;
     std::size_t first = 0;

@@ -26,6 +26,15 @@ void Predictions::clear() {
   scope_p.clear();
 }
 
+double divergence(std::span<const double> q, std::span<const double> p) {
+  const auto log_of = [](double x) { return std::log(std::max(x, kSmallestProbability)); };
+  double sum = 0;
+  for (std::size_t j = 0; j < q.size(); ++j) {
+    if (q[j] > 0) sum += q[j] * (log_of(q[j]) - log_of(p[j]));
+  }
+  return sum;
+}
+
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem) {
   const NetworkFile& file = comparator.file();
   PredictionLayout layout;

@@ -52,6 +52,9 @@ using PredictionSink = std::function<void(const Predictions&)>;
 // 690 nats, not infinitely many.
 inline constexpr double kSmallestProbability = 1e-300;
 
+// KL(q || p) [nats], of an exact posterior q from predicted p.
+double divergence(std::span<const double> q, std::span<const double> p);
+
 struct PredictRequest {
   std::uint64_t seed = 1;
   std::int64_t data_sets = 1;

@@ -17,6 +17,16 @@ AnswerShape shape(const Comparator& comparator, const ComparisonOptions& options
 
 }  // namespace
 
+std::vector<std::string> left_out_of_group(const Answered& answered) {
+  std::vector<std::string> why;
+  for (const DataSetVerdict& one : answered.extras.verdicts) {
+    const bool foreign =
+        one.verdict == VerdictKind::out_of_scope || one.verdict == VerdictKind::outside_training;
+    why.emplace_back(foreign ? word(one.verdict) : "");
+  }
+  return why;
+}
+
 Comparison::Comparison(NetworkFile file, ComparisonOptions options, ThreadPool& pool)
     : options_(std::move(options)),
       comparator_(std::move(file), pool),

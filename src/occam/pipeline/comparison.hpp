@@ -30,6 +30,9 @@ struct Answered {
   AnswerExtras extras;
 };
 
+// Why each data set does not count for its group ("out-of-scope"); an empty text where it does.
+std::vector<std::string> left_out_of_group(const Answered& answered);
+
 class Comparison {
  public:
   // Error(usage) for what cannot be done with this network.

@@ -150,6 +150,16 @@ Fields run_fields(TrainingCommand& o) {
   };
 }
 
+void settle_defaults(const Problem& problem, const NetworkFile* old, TrainOptions& options) {
+  constexpr std::int64_t kFewerSteps = 3;
+  if (old != nullptr) options.link = link_names()[static_cast<std::size_t>(old->link)];
+  set_fields(fields(options), problem.train(), problem.name() + " [train]");
+  if (old == nullptr) return;
+  options.ensemble = static_cast<std::int64_t>(old->members.size());
+  if (options.iterations > 0)
+    options.iterations = std::max<std::int64_t>(1, options.iterations / kFewerSteps);
+}
+
 void settle_head(const NetworkConfig& config, const std::function<bool(const char*)>& given,
                  TrainOptions& options, ProgressSink& progress) {
   if (config.head_kind().concentrations) return;

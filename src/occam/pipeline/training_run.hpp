@@ -33,6 +33,10 @@ Fields run_fields(TrainingCommand& o);
 // Where the checkpoint of a training lies whose network goes to `output`.
 std::string checkpoint_of(const std::string& output);
 
+// Options of a training where the user gives none: those of the problem; of a network that begins from `old`
+// (null: from nothing) its link and members, and a third of the steps.
+void settle_defaults(const Problem& problem, const NetworkFile* old, TrainOptions& options);
+
 // A problem's link and lambda are for networks whose head has concentrations; others leave them out. Where
 // the user `given` them by name, they are an Error(usage).
 void settle_head(const NetworkConfig& config, const std::function<bool(const char*)>& given,
