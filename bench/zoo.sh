@@ -4,7 +4,7 @@
 # Trains every problem (or those named), JOBS at a time (default: as many as the cores hold, with 2 threads each), checks
 # each network on 5,000 data sets (OCCAM_ZOO_DATASETS), and prints a table, the worst first, with median and maximum.
 # FOLDER gets NAME.occam, NAME.log, NAME.check/ and zoo.csv. Networks that are in it already are taken as they are.
-# Seconds are wall time of the whole of `occam train`, with whatever else runs on the machine.
+# Seconds are wall time of the whole of `occam train`, with whatever else runs on the machine; cpu are its CPU seconds.
 set -euo pipefail
 arguments=() options=()
 while [ $# -gt 0 ]; do
@@ -32,13 +32,12 @@ cd "$folder"
 
 # Each runs in a shell of its own.
 one() {
-  local name=$1 start
+  local name=$1
   shift
   if [ ! -e "$name.occam" ]; then
-    start=$(date +%s.%N)
-    "$OCCAM" train "$PROBLEMS/$name.toml" -o "$name.occam" --threads "$THREADS" "$@" > "$name.log" 2>&1 ||
-      { echo "$name: training failed: $(tail -n 1 "$name.log")" >&2; return; }
-    echo "$(date +%s.%N) $start" | awk '{ print $1 - $2 }' > "$name.seconds"
+    TIMEFORMAT='%R %U %S'
+    { time "$OCCAM" train "$PROBLEMS/$name.toml" -o "$name.occam" --threads "$THREADS" "$@" > "$name.log" 2>&1; } \
+      2> "$name.seconds" || { echo "$name: training failed: $(tail -n 1 "$name.log")" >&2; return; }
   fi
   "$OCCAM" check "$name.occam" --problem "$PROBLEMS/$name.toml" --threads "$THREADS" \
     --datasets "${OCCAM_ZOO_DATASETS:-5000}" --seed 7 --quiet -o "$name.check" > "$name.check.log" 2>&1 ||
@@ -52,7 +51,7 @@ printf '%s\n' "${names[@]}" | xargs -P "$jobs" -I NAME bash -c 'one "$@"' one NA
 python3 - "${names[@]}" <<'PYTHON'
 import csv, json, math, os, statistics, sys
 
-columns = ["problem", "n", "models", "steps", "seconds", "loss", "best_loss", "kl", "se", "missed", "accuracy", "best", "verdict"]
+columns = ["problem", "n", "models", "steps", "seconds", "cpu", "loss", "best_loss", "kl", "se", "missed", "accuracy", "best", "verdict"]
 nan = float("nan")
 
 def row(name):
@@ -60,9 +59,9 @@ def row(name):
     findings = json.load(open(name + ".check/metrics.json"))["findings"]
     value = lambda finding, metric: findings.get(finding, {}).get(metric, {}).get("value", nan)
     verdict = [line for line in open(name + ".check.log") if line.startswith("Verdict: ")]
-    seconds = float(open(name + ".seconds").read()) if os.path.exists(name + ".seconds") else nan
+    seconds, *cpu = map(float, open(name + ".seconds").read().split()) if os.path.exists(name + ".seconds") else [nan, nan]
     return {"problem": name, "n": "-".join(map(str, info["n"])), "models": len(info["models"]),
-            "steps": info["record"]["steps"], "seconds": round(seconds, 1),
+            "steps": info["record"]["steps"], "seconds": round(seconds, 1), "cpu": round(sum(cpu), 1),
             "loss": value("scores", "log_loss"), "best_loss": value("exact", "best_log_loss"),
             "kl": value("exact", "kl"), "se": value("exact", "kl_se"),
             "missed": value("missed", "missed_bound"),
@@ -82,11 +81,11 @@ with open("zoo.csv", "w", newline="") as file:
     writer.writerows(rows)
 
 def text(one):
-    return (f"{one['problem']:<16} {one['n']:>9} {one['models']:>6} {one['steps']:>7} {one['seconds']:>8.1f} "
+    return (f"{one['problem']:<16} {one['n']:>9} {one['models']:>6} {one['steps']:>7} {one['seconds']:>8.1f} {one['cpu']:>8.1f} "
             f"{one['loss']:>7.4f} {one['best_loss']:>9.4f} {one['kl']:>9.5f} {one['se']:>8.5f} {one['missed']:>8.5f} "
             f"{one['accuracy']:>8.4f} {one['best']:>7.4f}  {one['verdict']}")
 
-print(f"{'problem':<16} {'N':>9} {'models':>6} {'steps':>7} {'seconds':>8} {'loss':>7} {'best loss':>9} {'KL':>9} "
+print(f"{'problem':<16} {'N':>9} {'models':>6} {'steps':>7} {'seconds':>8} {'cpu':>8} {'loss':>7} {'best loss':>9} {'KL':>9} "
       f"{'se':>8} {'missed':>8} {'accuracy':>8} {'best':>7}  check says")
 for one in rows:
     print(text(one))
