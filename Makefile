@@ -19,6 +19,12 @@ define build
 	@cmake --build build/$(1) -j $(JOBS) --target $(2)
 endef
 
+# Where Python has what its tests need, the module is built and tested beside the program.
+PYTHON := build/python-env/bin/python
+with_python = [ ! -x $(PYTHON) ] || grep -qs OCCAM_PYTHON:BOOL=ON build/release/CMakeCache.txt || \
+	cmake --preset release -Wno-dev -DOCCAM_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+	$(if $(OCCAM_HEADERS),-DOCCAM_HEADERS=$(OCCAM_HEADERS))
+
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -41,8 +47,10 @@ demo: program ## train a network on coin tosses and hold its answers against the
 
 .PHONY: test
 test: ## all tests, also under sanitizers, and the formatting check
-	@scripts/setup.sh test
+	@scripts/setup.sh test python
 	@scripts/format.sh check
+	@scripts/python-env.sh
+	@$(with_python)
 	$(call build,release,all)
 	$(call build,asan,unit_tests fuzz_burst)
 	@echo "== fast tests under the address and undefined-behaviour sanitizers"
@@ -62,7 +70,7 @@ fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor 
 	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
 
 .PHONY: python
-python: program ## build the Python package in an environment of its own (build/python-env) and run its tests
+python: program ## build the Python wheel, install it into a fresh environment (build/wheel-env) and run its tests there
 	@scripts/setup.sh python
 	@scripts/python.sh $(OCCAM)
 

@@ -2,7 +2,8 @@
 add_library(occam_flags INTERFACE)
 add_library(occam_native INTERFACE)
 target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-                       -fno-math-errno)  # lets loops with square roots be vectorised
+                       -fno-math-errno  # lets loops with square roots be vectorised
+                       -fno-semantic-interposition)  # position-independent code is then as fast as any other
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(occam_flags INTERFACE -Wno-restrict)  # false alarms on string concatenation (GCC bug 105651)
 endif()

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Installs the Python package of this folder into an environment of its own, build/python-env, and runs its tests.
+# Builds the wheel of the Python package, installs it into a fresh environment, build/wheel-env, and runs its tests there.
 #   scripts/python.sh PROGRAM     the occam whose bytes it has to write, too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")
-environment=build/python-env
-[ -x "$environment/bin/python" ] || python3 -m venv "$environment"
 # For this CPU, as the program is: code for any CPU rounds otherwise here and there, and would write other bytes.
-"$environment/bin/pip" install --quiet --config-settings=cmake.define.OCCAM_NATIVE=ON ".[test]"
+rm -rf build/wheel build/wheel-env
+python3 -m venv build/wheel-env
+build/wheel-env/bin/pip wheel --quiet --no-deps --config-settings=cmake.define.OCCAM_NATIVE=ON -w build/wheel .
+grep -v nanobind python/requirements-test.txt > build/wheel/requirements.txt
+build/wheel-env/bin/pip install --quiet build/wheel/*.whl -r build/wheel/requirements.txt
 # Away from the sources, so that what was installed is what is tested.
 tests=$PWD/python/tests
-cd "$environment"
+cd build/wheel-env
 OCCAM_PROGRAM=$program bin/python -m pytest -q -p no:cacheprovider "$tests"

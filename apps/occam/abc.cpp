@@ -2,7 +2,6 @@
 #include "occam/abc/abc.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -97,31 +96,6 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   return std::move(*chosen);
 }
 
-// Data that are impossible under every model have no exact posterior; ABC answers all the same.
-std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataView data,
-                                                   ProgressSink& progress) {
-  if (!problem.has_exact_posterior()) return std::nullopt;
-  try {
-    std::vector<double> p = problem.exact_log_posterior(data).value();
-    for (double& value : p) value = std::exp(value);
-    return p;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::bad_data) throw;
-    progress.say(fmt::format("no exact posterior: {}", error.what()));
-    return std::nullopt;
-  }
-}
-
-void report_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress) {
-  for (std::size_t j = 0; j < result.failed.size(); ++j) {
-    if (result.failed[j] == 0) continue;
-    progress.warn(
-        fmt::format("model '{}': {} simulations gave no usable data and were rejected, which counts "
-                    "against the model",
-                    problem.model_names()[j], result.failed[j]));
-  }
-}
-
 void abc(AbcVerb& o, const Call& call) {
   check_abc_path(o.output);
   check_particles_path(o.particles);
@@ -140,7 +114,7 @@ void abc(AbcVerb& o, const Call& call) {
   const AbcResult result = run_abc(problem, data, n, o.options, call.seed(), pool, *progress);
   const AbcRecord record{problem,     o.options,     call.seed(), o.data,
                          observed.id, observed.rows, n,           exact_posterior(problem, data, *progress)};
-  report_failures(result, problem, *progress);
+  tell_failures(result, problem, *progress);
   if (o.output.empty()) {
     Call::print(abc_text(result, record));
   } else {

@@ -120,19 +120,6 @@ void check_file(const CheckVerb& o, const Call& call) {
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
 
-// A table that the network was trained from counts only where training set it aside.
-std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const NetworkFile& file,
-                                        ProgressSink& progress) {
-  const bool trained_from = file.record.value("table", "") == table.fingerprint();
-  if (trained_from)
-    progress.say("the network was trained from this table: taking the tenth that was set aside");
-  std::vector<std::int64_t> rows;
-  for (std::int64_t k = 0; k < table.size(); ++k) {
-    if (!trained_from || ReferenceTable::held_out(k)) rows.push_back(k);
-  }
-  return rows;
-}
-
 std::int64_t missed_data_sets(const CheckVerb& o, const Call& call) {
   return call.given("missed_datasets") || !o.table.empty() ? o.missed_datasets
                                                            : usual_missed_data_sets(o.datasets);

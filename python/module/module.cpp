@@ -14,7 +14,6 @@
 #include "occam/check/network_problem.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/version.hpp"
-#include "occam/group/group_writer.hpp"
 #include "occam/group/groups.hpp"
 #include "occam/io/file.hpp"
 #include "occam/networks/network_text.hpp"
@@ -23,7 +22,9 @@
 #include "occam/report/check_text.hpp"
 #include "occam/report/report.hpp"
 #include "occam/simulate/problem_file.hpp"
+#include "occam/simulate/reference_table.hpp"
 #include "occam/simulate/simulator.hpp"
+#include "parts.hpp"
 #include "python_family.hpp"
 #include "python_progress.hpp"
 
@@ -32,37 +33,6 @@ using nlohmann::json;
 
 namespace occam {
 namespace {
-
-// A problem, and what its Python functions raised.
-struct PythonProblem {
-  Problem problem;
-  std::shared_ptr<RaisedInPython> raised;
-};
-
-// Runs `work` without the interpreter's lock. What a Python function or Ctrl-C raised on the way is raised
-// as it was.
-template <class Work>
-auto run(RaisedInPython* raised, PythonProgress* progress, Work&& work) {
-  try {
-    const nb::gil_scoped_release unlocked;
-    return work();
-  } catch (const Error& error) {
-    if (raised != nullptr) raised->raise_again(error.what());
-    if (progress != nullptr) progress->raise_again(error.what());
-    throw;
-  }
-}
-
-// An array that owns its values.
-template <class T>
-nb::object array(std::vector<T> values, std::initializer_list<std::size_t> shape) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
-}
-
-using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 PythonProblem make_problem(const std::string& toml, const std::string& folder, const nb::dict& functions) {
   auto raised = std::make_shared<RaisedInPython>();
@@ -100,14 +70,15 @@ nb::dict simulate(const PythonProblem& p, std::int64_t data_sets, std::uint64_t 
 
 // Writes a network file, as `occam train` does. `start`: a network to begin from (`occam extend`), or "".
 void train(const PythonProblem& p, const std::string& output, std::uint64_t seed, int threads,
-           const std::string& options, const std::string& network, const std::string& start, bool resume,
-           nb::object sink) {
+           const std::string& options, const std::string& network, const std::string& start,
+           const std::string& table, bool resume, nb::object sink) {
   PythonProgress progress(std::move(sink));
   run(p.raised.get(), &progress, [&] {
     const json given = json::parse(options);
     TrainingCommand command;
     command.output = output;
     command.seed = seed;
+    command.table = table;
     command.resume = resume;
     json own = json::object(), scope = json::object();
     const json scope_fields = fields_json(fields(command.scope));
@@ -200,7 +171,7 @@ nb::dict compare(const NetworkFile& file, const std::vector<std::string>& ids, c
     if (collected) {
       FrequencyOptions frequencies;
       frequencies.seed = given.value("seed", std::uint64_t{1});
-      population = groups_json(collected->compare(frequencies, pool)).dump();
+      population = population_json(collected->compare(frequencies, pool));
     }
     warnings = comparison.warnings();
   });
@@ -218,8 +189,9 @@ nb::dict compare(const NetworkFile& file, const std::vector<std::string>& ids, c
 }
 
 // Models of functions of the interpreter simulate; others as the network file tells them, where they can.
-CheckResult check(const NetworkFile& file, const PythonProblem* problem, const std::string& options,
-                  int threads, nb::object sink) {
+// With a table nothing does.
+CheckResult check_trained(const NetworkFile& file, const PythonProblem* problem, const std::string& options,
+                          const std::string& table, int threads, nb::object sink) {
   PythonProgress progress(std::move(sink));
   return run(problem == nullptr ? nullptr : problem->raised.get(), &progress, [&] {
     const json given = json::parse(options);
@@ -228,12 +200,25 @@ CheckResult check(const NetworkFile& file, const PythonProblem* problem, const s
     request.data_sets = given.value("datasets", std::int64_t{2000});
     request.n = given.value("n", std::vector<std::int64_t>{});
     request.missed_data_sets = given.value("missed_datasets", usual_missed_data_sets(request.data_sets));
+    if (given.contains("robustness")) {
+      request.robustness.emplace();
+      request.robustness->seed = request.seed;
+      request.robustness->names = given["robustness"].get<std::vector<std::string>>();
+    }
     set_fields(fields(request.options), given.value("options", json::object()), "check");
     if (problem != nullptr && problem->problem.fingerprint() != file.fingerprint)
       throw Error(ErrorKind::bad_config,
                   "the problem is not the one that the network was trained for (fingerprints {} and {})",
                   problem->problem.fingerprint(), file.fingerprint);
-    const Problem asked = problem != nullptr ? problem->problem : network_problem(file, "");
+    const Problem asked = !table.empty()       ? told_problem(file)
+                          : problem != nullptr ? problem->problem
+                                               : network_problem(file, "");
+    std::optional<ReferenceTable> rows;
+    if (!table.empty()) {
+      rows.emplace(ReferenceTable::read(table, asked, {}, &progress));
+      request.table = &rows->all();
+      request.table_rows = rows_to_check(*rows, file, progress);
+    }
     ThreadPool pool(threads);
     Comparator comparator(file, pool);
     return check_network(comparator, asked, request, pool, progress);
@@ -321,6 +306,8 @@ NB_MODULE(_core, m) {
   m.def("simulate", &simulate, nb::arg("problem"), nb::arg("datasets"), nb::arg("seed"), nb::arg("n").none(),
         nb::arg("model").none(), nb::arg("threads"));
   m.def("train", &train);
+  add_abc(m);
+  add_groups(m);
 
   nb::class_<NetworkFile>(m, "Network")
       .def_prop_ro("models", [](const NetworkFile& f) { return f.model_names; })
@@ -334,8 +321,8 @@ NB_MODULE(_core, m) {
       .def("save", [](const NetworkFile& f, const std::string& path) { write_network_file(path, f); });
   m.def("load_network", [](const std::string& path) { return read_network_file(path); });
   m.def("compare", &compare);
-  m.def("check", &check, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),
-        nb::arg("threads"), nb::arg("progress"));
+  m.def("check", &check_trained, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),
+        nb::arg("table"), nb::arg("threads"), nb::arg("progress"));
   m.def("with_scope", &with_scope, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),
         nb::arg("seed"), nb::arg("threads"), nb::arg("progress"));
 

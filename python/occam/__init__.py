@@ -16,10 +16,13 @@ The words are those of the command line: see the pages of occam for what they me
 """
 
 from . import _core
-from ._answers import Answers, Groups
+from ._abc import AbcResult, abc
+from ._answers import Answers
+from ._bayesflow import from_bayesflow
 from ._errors import Error, BadConfig, BadData, Interrupted, Io, NoInput, Usage
+from ._groups import Groups, groups
 from ._network import Network, Report, load, train
-from ._problem import Model, Problem, problem, simulate
+from ._problem import Model, Problem, Simulated, problem, simulate
 from ._priors import (
     Prior,
     beta,
@@ -34,11 +37,13 @@ from ._priors import (
     truncated_normal,
     uniform,
 )
+from ._table import Table
 
 __version__ = _core.version
 
 __all__ = [
-    "Answers", "BadConfig", "BadData", "Error", "Groups", "Interrupted", "Io", "Model", "Network", "NoInput", "Prior",
-    "Problem", "Report", "Usage", "beta", "discrete_uniform", "exponential", "fixed", "gamma", "half_normal",
-    "inverse_gamma", "load", "lognormal", "normal", "problem", "simulate", "train", "truncated_normal", "uniform",
+    "AbcResult", "Answers", "BadConfig", "BadData", "Error", "Groups", "Interrupted", "Io", "Model", "Network", "NoInput",
+    "Prior", "Problem", "Report", "Simulated", "Table", "Usage", "abc", "beta", "discrete_uniform", "exponential", "fixed",
+    "from_bayesflow", "gamma", "groups", "half_normal", "inverse_gamma", "load", "lognormal", "normal", "problem",
+    "simulate", "train", "truncated_normal", "uniform",
 ]

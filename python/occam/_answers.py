@@ -1,99 +1,110 @@
 """Answers for observed data sets."""
 
+from __future__ import annotations
+
 import html
-import json
 import warnings as python_warnings
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-
-class Groups:
-    """The population behind the data sets: how frequent each model is."""
-
-    def __init__(self, text):
-        self.raw = json.loads(text)
-
-    def __iter__(self):
-        return iter(self.raw["groups"])
-
-    def to_pandas(self):
-        """One row per group and model."""
-        import pandas
-
-        rows = []
-        for group in self.raw["groups"]:
-            for model in group["models"]:
-                rows.append({"group": group["group"], "n": group["n"], **model})
-        return pandas.DataFrame(rows)
-
-    def __repr__(self):
-        lines = []
-        for group in self.raw["groups"]:
-            lines.append(f"group {group['group']!r}: {group['n']} data sets")
-            for model in group["models"]:
-                lines.append(f"  {model['model']}: frequency {model['frequency']:.3f}, "
-                             f"protected exceedance {model['protected_exceedance']:.3f}")
-        return "\n".join(lines)
+from ._groups import Groups, groups
 
 
 class Answers:
     """One row per data set (or per number of observations, where asked for), under the columns of `occam compare`."""
 
-    def __init__(self, network, raw):
-        self.models = network.models
+    def __init__(self, models: Sequence[str], raw: dict):
+        self.models = list(models)
         self.columns = raw["columns"]
         self.warnings = raw["warnings"]
         self.groups = Groups(raw["groups"]) if raw["groups"] else None
         for text in self.warnings:
             python_warnings.warn(text, stacklevel=3)
 
-    def __len__(self):
+    @classmethod
+    def from_log_evidence(cls, log_evidence: Any, models: Sequence[str], *, model_prior: Mapping[str, float] | None = None,
+                          ids: Sequence | None = None) -> Answers:
+        """Answers of another program: log evidences (data sets, models), up to a constant of each data set.
+
+        >>> answers = occam.Answers.from_log_evidence([[-10.0, -12.0], [-7.0, -7.0]], ["a", "b"])
+        >>> answers.p.round(3).tolist()
+        [[0.881, 0.119], [0.5, 0.5]]
+        """
+        evidence = np.atleast_2d(np.asarray(log_evidence, dtype=float))
+        if evidence.shape[1] != len(models) or np.isnan(evidence).any() or (evidence == np.inf).any():
+            raise ValueError(f"log evidences are numbers (data sets, {len(models)}), not an array {evidence.shape}")
+        prior = np.array([(model_prior or {}).get(name, 0.0 if model_prior else 1.0) for name in models], dtype=float)
+        if (prior < 0).any() or prior.sum() <= 0:
+            raise ValueError("a model prior has probabilities that are not negative, and one at least above zero")
+        with np.errstate(divide="ignore"):
+            joint = evidence + np.log(prior / prior.sum())
+        joint -= joint.max(axis=1, keepdims=True)
+        p = np.exp(joint)
+        p /= p.sum(axis=1, keepdims=True)
+        columns = {"dataset": [str(one) for one in (range(len(p)) if ids is None else ids)]}
+        columns["best"] = [models[k] for k in p.argmax(axis=1)]
+        columns.update({"p_" + name: p[:, j].tolist() for j, name in enumerate(models)})
+        relative = evidence - evidence.max(axis=1, keepdims=True)
+        columns.update({"log_bf_" + name: relative[:, j].tolist() for j, name in enumerate(models)})
+        return cls(models, {"columns": columns, "warnings": [], "groups": ""})
+
+    def population(self, group: Sequence | None = None, **options: Any) -> Groups:
+        """The population behind these data sets (occam.groups); `group` names the group of each."""
+        return groups(self.log_evidence, self.models, group=group, ids=self.columns["dataset"], **options)
+
+    def __len__(self) -> int:
         return len(self.columns["dataset"])
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> list:
         return self.columns[name]
 
     def _per_model(self, stem):
         return np.array([self.columns[stem + model] for model in self.models], dtype=float).T
 
     @property
-    def p(self):
+    def p(self) -> np.ndarray:
         """Posterior model probabilities (data sets, models)."""
         return self._per_model("p_")
 
     @property
-    def log_bf(self):
+    def log_bf(self) -> np.ndarray:
         """Natural log Bayes factors of each model against the first (data sets, models)."""
         evidence = self.log_evidence
         return evidence - evidence[:, :1]
 
     @property
-    def log_evidence(self):
+    def log_evidence(self) -> np.ndarray:
         """Log evidence of each model up to a constant of the data set, for other tools (data sets, models)."""
         return self._per_model("log_bf_")
 
     @property
-    def best(self):
+    def best(self) -> list[str]:
+        """The most probable model of each data set."""
         return self.columns["best"]
 
     @property
-    def verdict(self):
+    def verdict(self) -> list[str]:
+        """decided, undecided, out-of-scope, outside-training: see the page on verdicts."""
         return self.columns["verdict"]
 
     @property
     def frame(self):
+        """All columns as a data frame of pandas."""
         return self.to_pandas()
 
     def to_pandas(self):
+        """All columns as a data frame of pandas."""
         import pandas
 
         return pandas.DataFrame(self.columns)
 
     def to_xarray(self):
+        """A data set of xarray: p and log_bf over data sets and models, the other columns over data sets."""
         import xarray
 
         names = ("dataset", "model")
-        table = {"p": (names, self.p)}
+        table = {"p": (names, self.p), "log_bf": (names, self.log_bf)}
         for name, values in self.columns.items():
             if not any(name.endswith("_" + model) for model in self.models) and name != "dataset":
                 table[name] = ("dataset", np.asarray(values, dtype=object if None in values else None))
@@ -118,14 +129,14 @@ class Answers:
         rows = [[_text(self.columns[name][k]) for name in shown] for k in range(min(len(self), 40))]
         return shown, rows
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown, rows = self._table()
         widths = [max(len(row[c]) for row in [shown] + rows) for c in range(len(shown))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in [shown] + rows]
         more = len(self) - len(rows)
         return "\n".join(lines + ([f"... and {more} more"] if more > 0 else []))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         shown, rows = self._table()
         cells = lambda row, tag: "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
         body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)

@@ -1,28 +1,40 @@
 """Trained networks."""
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from . import _core
 from ._answers import Answers
 from ._data import observed
+from ._interrupts import watch
+from ._problem import Problem
 from ._progress import progress as make_progress
+from ._table import as_file
 
 
-def train(problem, output=None, *, seed=1, threads=0, network=None, resume=False, progress=True, **options):
+def train(problem: Problem, output: str | os.PathLike | None = None, *, seed: int = 1, threads: int = 0, table: Any = None,
+          network: Mapping[str, Any] | None = None, resume: bool = False, progress: Any = True, **options: Any) -> Network:
     """Trains a network for a problem, as `occam train` does, and returns it.
+
+    >>> net = occam.train(occam.problem("beta-binomial"), iterations=100, scope_reference=0, progress=False)
+    >>> net.models
+    ['flat', 'fair']
 
     Options are those of `occam train`: iterations, minutes, batch, head, scope_reference, ... With `output` the network
     also goes to that file, and Ctrl-C leaves a checkpoint beside it, from which the same call with resume=True goes on.
-    The same problem, options and seed give the same bytes as the command line does.
+    The same problem, options and seed give the same bytes as the command line does. table: simulations made before
+    (occam.Table, simulated data, or a file) to train from.
     """
-    return _train(problem, output, "", seed, threads, network, resume, progress, options)
+    return _train(problem, output, "", seed, threads, table, network, resume, progress, options)
 
 
-def _train(problem, output, start, seed, threads, network, resume, progress, options):
+def _train(problem, output, start, seed, threads, table, network, resume, progress, options):
     network = dict(network or {})
     if "head" in options:
         network["head"] = options.pop("head")
@@ -30,13 +42,15 @@ def _train(problem, output, start, seed, threads, network, resume, progress, opt
     with tempfile.TemporaryDirectory() as folder:
         path = os.fspath(output) if output is not None else os.path.join(folder, "network.occam")
         try:
-            _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start, resume, sink)
+            with watch.on():
+                _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start,
+                            as_file(table, problem.models, folder, problem.parameters), resume, sink)
         finally:
             sink.close()
         return Network(_core.load_network(path), problem)
 
 
-def load(path):
+def load(path: str | os.PathLike) -> Network:
     """Reads a network file. Nothing in it is ever run; simulators of the user's own are handed over with `problem`."""
     return Network(_core.load_network(os.fspath(path)))
 
@@ -54,23 +68,31 @@ class Network:
     fingerprint = property(lambda self: self._core.fingerprint)
 
     @property
-    def info(self):
+    def info(self) -> dict:
         """All that the file says, as a dict."""
         return json.loads(self._core.json)
 
-    def with_model_prior(self, prior):
+    def with_model_prior(self, prior: Mapping[str, float]) -> Network:
         """The same network under another model prior, {model: probability}; models not named get zero."""
         changed = Network(self._core, self._problem)
         changed._model_prior = ",".join(f"{name}={float(p)!r}" for name, p in prior.items())
         return changed
 
-    def compare(self, data, by=None, *, group=False, group_by=None, group_all=False, sequential=None, orders=0,
-                parameters=False, summary=False, seed=1, threads=0, **verdict):
+    def compare(self, data: Any, by: str | Sequence[str] | None = None, *, group: bool = False,
+                group_by: str | None = None, group_all: bool = False, sequential: Sequence[int] | bool | None = None,
+                orders: int = 0, parameters: bool = False, summary: bool = False, seed: int = 1, threads: int = 0,
+                **verdict: Any) -> Answers:
         """Which model does each data set support?
 
         data: a data frame or a dict of columns (`by`: what tells data sets apart), an array (rows, columns), a list of
         them, or the path of a csv file. group or group_by="column": also the population behind the data sets.
         sequential: sizes after which to answer, or True for 1, 2, 4, ...
+
+        >>> problem = occam.problem("beta-binomial")
+        >>> net = occam.train(problem, iterations=500, scope_reference=0, progress=False)
+        >>> answers = net.compare({"coin": ["a"] * 20 + ["b"] * 20, "x": [1] * 20 + [0, 1] * 10}, by="coin")
+        >>> answers["dataset"], answers.best
+        (['a', 'b'], ['flat', 'fair'])
         """
         sets = observed(data, self.columns, by, group_by)
         options = {"parameters": parameters, "summary": summary, "seed": seed, "verdict": verdict}
@@ -81,49 +103,64 @@ class Network:
             options["orders"] = orders
         groups = sets.groups or (["all"] * len(sets.ids) if group else [])
         raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, json.dumps(options), groups, group_all, threads)
-        return Answers(self, raw)
+        return Answers(self.models, raw)
 
-    def predict_proba(self, data):
+    def predict_proba(self, data: Any) -> np.ndarray:
         """Posterior model probabilities (data sets, models), in the order of `models`."""
         return self.compare(data).p
 
-    def check(self, datasets=2000, *, n=(), problem=None, seed=1, threads=0, missed_datasets=None, progress=True, **options):
-        """How far can it be trusted? Simulates fresh data sets and judges the answers, as `occam check` does."""
+    def check(self, datasets: int = 2000, *, n: int | Sequence[int] = (), problem: Problem | None = None, table: Any = None,
+              robustness: bool | Sequence[str] = False, seed: int = 1, threads: int = 0,
+              missed_datasets: int | None = None, progress: Any = True, **options: Any) -> Report:
+        """How far can it be trusted? Simulates fresh data sets and judges the answers, as `occam check` does.
+
+        table: judge it on these simulations instead; of those that it was trained from, on the tenth that was set aside.
+        robustness: also disturb the data, in all ways that the problem offers (True) or in those named.
+        """
         asked = {"datasets": datasets, "n": list(np.atleast_1d(n).astype(int).tolist()) if len(np.atleast_1d(n)) else [],
                  "seed": seed, "options": options}
         if missed_datasets is not None:
             asked["missed_datasets"] = missed_datasets
+        if robustness:
+            asked["robustness"] = [] if robustness is True else list(robustness)
         sink = make_progress(progress, "data sets")
-        try:
-            return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked), threads, sink))
-        finally:
-            sink.close()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with watch.on():
+                    return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked),
+                                              as_file(table, self.models, folder), threads, sink))
+            finally:
+                sink.close()
 
-    def scope(self, *, problem=None, seed=1, threads=0, progress=True, **options):
+    def scope(self, *, problem: Problem | None = None, seed: int = 1, threads: int = 0, progress: Any = True,
+              **options: Any) -> Network:
         """The same network with a new scope reference (reference=..., calibration=...)."""
         options = {f"scope_{name}": value for name, value in options.items()}
         sink = make_progress(progress, "data sets")
         try:
-            core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed, threads, sink)
+            with watch.on():
+                core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed, threads, sink)
         finally:
             sink.close()
         return Network(core, problem or self._problem)
 
-    def extend(self, problem, output=None, *, seed=1, threads=0, resume=False, progress=True, **options):
+    def extend(self, problem: Problem, output: str | os.PathLike | None = None, *, seed: int = 1, threads: int = 0,
+               table: Any = None, resume: bool = False, progress: Any = True, **options: Any) -> Network:
         """A network for a problem with more models, or other priors, that begins with what this one knows."""
         with tempfile.TemporaryDirectory() as folder:
             start = os.path.join(folder, "start.occam")
             self.save(start)
-            return _train(problem, output, start, seed, threads, None, resume, progress, options)
+            return _train(problem, output, start, seed, threads, table, None, resume, progress, options)
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a network file, which the command line reads as well."""
         self._core.save(os.fspath(path))
 
     def _simulators(self, problem):
         problem = problem or self._problem
         return None if problem is None else problem._core
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self._core.text.rstrip()
 
 
@@ -137,13 +174,13 @@ class Report:
     severity = property(lambda self: self._core.severity)
 
     @property
-    def metrics(self):
+    def metrics(self) -> dict[str, dict[str, Any]]:
         """{finding: {metric: value}}"""
         findings = json.loads(self._core.json)["findings"]
         return {name: {m: v["value"] for m, v in found.items()} for name, found in findings.items()}
 
     @property
-    def figures(self):
+    def figures(self) -> dict[str, Any]:
         """The figures of the report by name, as Vega-Lite specifications; altair charts where it is installed."""
         specifications = {name: json.loads(text) for name, text in self._core.figures.items()}
         try:
@@ -152,13 +189,13 @@ class Report:
             return specifications
         return {name: altair.Chart.from_dict(one) for name, one in specifications.items()}
 
-    def save(self, folder):
+    def save(self, folder: str | os.PathLike) -> None:
         """Writes report.html, metrics.json and a csv file per table into a folder."""
         self._core.save(os.fspath(folder))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self._core.text.rstrip()
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         page = self._core.html.replace("&", "&amp;").replace('"', "&quot;")
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 60em; border: 0"></iframe>'

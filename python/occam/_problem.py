@@ -1,27 +1,37 @@
 """Problems: the question that a network is trained for."""
 
+from __future__ import annotations
+
 import os
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _core
+from ._interrupts import watch
 from ._priors import Prior
 from ._simulator import Call, name_of
+from ._workers import Workers
 
 
 class Model:
     """A simulator and a prior, or a fixed number, for each of its parameters.
+
+    >>> def coin(theta, n, rng):
+    ...     return rng.random(n) < theta
+    >>> fair = occam.Model(coin, theta=occam.beta(30, 30))
 
     `simulator(**parameters, n, rng)` makes one data set: an array (n, columns), or (n) where there is one column. All
     that is random comes from `rng`, a NumPy Generator. None stands for parameters that give no usable data. Where the
     problem has a design, the function gets its columns by their names, too, and returns the others.
 
     With vectorized=True it makes many at once: parameters and n are arrays (B), the result is (B, n.max(), columns) or
-    all rows one after the other, (n.sum(), columns).
+    all rows one after the other, (n.sum(), columns). Without a simulator the data come from a table (occam.Table).
     """
 
-    def __init__(self, simulator, *, vectorized=False, prior_probability=None, **parameters):
-        if not callable(simulator):
+    def __init__(self, simulator: Callable | None = None, *, vectorized: bool = False,
+                 prior_probability: float | None = None, **parameters: Prior | float):
+        if simulator is not None and not callable(simulator):
             raise TypeError(f"the simulator of a model is a function, not {simulator!r}")
         self.simulator = simulator
         self.vectorized = vectorized
@@ -34,23 +44,42 @@ class Problem:
 
     n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table such
     as {"role": "design"}}. ordered: whether the order of rows matters (series). design: {column: how it is set}, or
-    {"from": "trials.csv", "by": "subject"}. missing: {column: how often}.
+    {"from": "trials.csv", "by": "subject"}. missing: {column: how often}. workers: run the simulators in so many
+    processes of their own, started by `start_method` ("fork" where the system has it, else "spawn"): for slow functions
+    of pure Python. The numbers do not depend on it.
+
+    >>> def coin(theta, n, rng):
+    ...     return rng.random(n) < theta
+    >>> problem = occam.Problem({"flat": occam.Model(coin, theta=occam.beta(1, 1)),
+    ...                          "fair": occam.Model(coin, theta=occam.beta(30, 30))}, n=(1, 100), columns=["x"])
+    >>> problem
+    <occam.Problem 'problem': flat, fair>
+    >>> problem.sizes
+    (1, 100)
     """
 
-    def __init__(self, models, *, n=None, columns, ordered=False, design=None, missing=None, name="problem",
-                 description="", model_prior=None, folder=None):
+    def __init__(self, models: Mapping[str, Model], *, n: int | tuple[int, int] | str | None = None,
+                 columns: Sequence[str] | Mapping[str, Any], ordered: bool = False,
+                 design: Mapping[str, Any] | None = None, missing: Mapping[str, Any] | None = None,
+                 name: str = "problem", description: str = "", model_prior: Mapping[str, float] | None = None,
+                 folder: str | os.PathLike | None = None, workers: int = 0, start_method: str | None = None):
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
         text = _toml(name, description, n, columns, ordered, models, probabilities, design)
         places = [i for i, table in enumerate(columns.values()) if table.get("role") == "design"]
         calls = {}
         for key, model in models.items():
-            calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
-                              model.vectorized)
+            if model.simulator is not None:
+                calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
+                                  model.vectorized)
         self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
+        if workers:
+            shared = Workers(workers, calls, start_method)
+            for call in calls.values():
+                call.workers = shared
 
     @classmethod
-    def _of(cls, core):
+    def _of(cls, core) -> Problem:
         self = cls.__new__(cls)
         self._core = core
         return self
@@ -66,23 +95,27 @@ class Problem:
     has_exact_posterior = property(lambda self: self._core.has_exact_posterior)
 
     @property
-    def toml(self):
+    def toml(self) -> str:
         """The problem as a problem file."""
         return self._core.toml
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<occam.Problem {self.name!r}: {', '.join(self.models)}>"
 
 
-def problem(name):
-    """A built-in problem (`occam models` lists them), or a problem file (.toml)."""
+def problem(name: str | os.PathLike) -> Problem:
+    """A built-in problem (`occam models` lists them), or a problem file (.toml).
+
+    >>> occam.problem("beta-binomial").models
+    ['flat', 'fair']
+    """
     return Problem._of(_core.load_problem(os.fspath(name)))
 
 
 class Simulated:
     """Data sets with the models and parameters that made them. Behaves like a list of arrays (n, columns)."""
 
-    def __init__(self, problem, raw):
+    def __init__(self, problem: Problem, raw: dict):
         self.columns = problem.columns
         self.data = raw["data"]  # (rows, columns), all data sets one after the other
         self.offsets = raw["offsets"]
@@ -90,10 +123,13 @@ class Simulated:
         self.model = np.array(problem.models)[raw["model"]]
         self.parameters = {name: raw["parameters"][:, p] for p, name in enumerate(problem.parameters)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.model_index)
 
-    def __getitem__(self, k):
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, k: int) -> np.ndarray:
         k = range(len(self))[k]
         return self.data[self.offsets[k] : self.offsets[k + 1]]
 
@@ -106,9 +142,16 @@ class Simulated:
         return frame
 
 
-def simulate(problem, datasets=100, *, seed=1, n=None, model=None, threads=0):
-    """Simulates data sets of a problem: of all models, or of one."""
-    return Simulated(problem, _core.simulate(problem._core, datasets, seed, n, model, threads))
+def simulate(problem: Problem, datasets: int = 100, *, seed: int = 1, n: int | None = None, model: str | None = None,
+             threads: int = 0) -> Simulated:
+    """Simulates data sets of a problem: of all models, or of one.
+
+    >>> data = occam.simulate(occam.problem("beta-binomial"), 3, seed=1, n=5)
+    >>> len(data), data[0].shape
+    (3, (5, 1))
+    """
+    with watch.on():
+        return Simulated(problem, _core.simulate(problem._core, datasets, seed, n, model, threads))
 
 
 def _quoted(text):
@@ -157,7 +200,9 @@ def _toml(name, description, n, columns, ordered, models, probabilities, design)
     if ordered:
         lines.append("ordered = true")
     for key, model in models.items():
-        lines += ["", f"[model.{_quoted(key)}]", f"simulator = {_quoted('python:' + name_of(model.simulator))}"]
+        lines += ["", f"[model.{_quoted(key)}]"]
+        if model.simulator is not None:
+            lines.append(f"simulator = {_quoted('python:' + name_of(model.simulator))}")
         if probabilities.get(key) is not None:
             lines.append(f"prior_probability = {_value(probabilities[key])}")
         for parameter, prior in model.parameters.items():

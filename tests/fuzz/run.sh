@@ -34,7 +34,7 @@ fuzz() {
   if [ -f "$corpus/../$target.dict" ]; then dictionary=(-dict="$corpus/../$target.dict"); fi
   # Inputs are small: a few seconds or a few hundred MB for one of them is a finding.
   ASAN_OPTIONS=detect_leaks=1 "$bin/${target}_fuzz" corpus -max_total_time=$((seconds / turns)) -timeout=5 \
-    -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=4096 -print_final_stats=1 -seed="$number" "${dictionary[@]}" \
+    -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=4096 -print_final_stats=1 -seed=$((${OCCAM_FUZZ_SEED:-0} + number)) "${dictionary[@]}" \
     >log 2>&1 || echo "exit code $?" >>log
 }
 

@@ -146,6 +146,30 @@ std::vector<double> log_bayes_factors(const Problem& problem, const std::vector<
   return result;
 }
 
+std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataView data,
+                                                   ProgressSink& progress) {
+  if (!problem.has_exact_posterior()) return std::nullopt;
+  try {
+    std::vector<double> p = problem.exact_log_posterior(data).value();
+    for (double& value : p) value = std::exp(value);
+    return p;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_data) throw;
+    progress.say(fmt::format("no exact posterior: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+void tell_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress) {
+  for (std::size_t j = 0; j < result.failed.size(); ++j) {
+    if (result.failed[j] == 0) continue;
+    progress.warn(
+        fmt::format("model '{}': {} simulations gave no usable data and were rejected, which counts "
+                    "against the model",
+                    problem.model_names()[j], result.failed[j]));
+  }
+}
+
 std::string abc_text(const AbcResult& result, const AbcRecord& record) {
   const Problem& problem = record.problem;
   const std::vector<std::size_t> shown = shown_models(result.populations.back().p);

@@ -28,6 +28,13 @@ struct AbcRecord {
 // particle left.
 std::vector<double> log_bayes_factors(const Problem& problem, const std::vector<double>& p);
 
+// Exact posterior model probabilities (J), where the problem knows them. Data that are impossible under every
+// model have none, which is said; ABC answers all the same.
+std::optional<std::vector<double>> exact_posterior(const Problem& problem, DataView data,
+                                                   ProgressSink& progress);
+// Warns of models whose simulations gave no usable data.
+void tell_failures(const AbcResult& result, const Problem& problem, ProgressSink& progress);
+
 // One row per population, the exact posterior below where it is known, and the answer in words.
 std::string abc_text(const AbcResult& result, const AbcRecord& record);
 // population,epsilon,size,simulations,acceptance,ess,p_<model>...

@@ -15,6 +15,7 @@
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
+#include "occam/simulate/reference_table.hpp"
 
 namespace occam {
 namespace {
@@ -130,6 +131,18 @@ double metric_value(const std::vector<Finding>& findings, const std::string& nam
     }
   }
   return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const NetworkFile& file,
+                                        ProgressSink& progress) {
+  const bool trained_from = file.record.value("table", "") == table.fingerprint();
+  if (trained_from)
+    progress.say("the network was trained from this table: taking the tenth that was set aside");
+  std::vector<std::int64_t> rows;
+  for (std::int64_t k = 0; k < table.size(); ++k) {
+    if (!trained_from || ReferenceTable::held_out(k)) rows.push_back(k);
+  }
+  return rows;
 }
 
 std::int64_t usual_missed_data_sets(std::int64_t data_sets) {

@@ -15,6 +15,8 @@ namespace occam {
 class Batch;
 class PredictionReader;
 class PredictionWriter;
+class ReferenceTable;
+struct NetworkFile;
 
 struct CheckRequest {
   std::uint64_t seed = 1;
@@ -31,6 +33,11 @@ struct CheckRequest {
 
 // Data sets for a second learner where nobody says how many: a check of few is meant to be quick.
 std::int64_t usual_missed_data_sets(std::int64_t data_sets);
+
+// The data sets of a table to check a network on: where it was trained from this very table, those that
+// training set aside, which is said.
+std::vector<std::int64_t> rows_to_check(const ReferenceTable& table, const NetworkFile& file,
+                                        ProgressSink& progress);
 
 struct CheckResult {
   Report report;

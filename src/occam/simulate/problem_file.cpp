@@ -425,8 +425,10 @@ class ProblemReader {
         fail(*timeout, "simulator_timeout_s: expected seconds, a number above 0 and at most 1e6");
       }
     }
-    return at(node == nullptr ? key.source() : node->source(), "",
-              [&] { return make_ ? make_(std::move(own)) : make_own_family(std::move(own), pools_); });
+    const bool made_by_caller = make_ && node != nullptr;
+    return at(node == nullptr ? key.source() : node->source(), "", [&] {
+      return made_by_caller ? make_(std::move(own)) : make_own_family(std::move(own), pools_);
+    });
   }
 
   // Columns of a design become arguments of functions, as parameters do.

@@ -1,0 +1,84 @@
+"""Approximate Bayesian computation: models compared on one data set, without a network."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._data import observed
+from ._interrupts import watch
+from ._network import Network
+from ._problem import Problem
+from ._progress import progress as make_progress
+
+
+class AbcResult:
+    """What ABC found: populations that came closer and closer, and the particles of the last."""
+
+    def __init__(self, problem: Problem, raw: dict, particles):
+        self.models = problem.models
+        self.raw = json.loads(raw["json"])
+        self._text = raw["text"]
+        self.model = np.array(self.models)[particles["model"]]  # of each particle
+        self.weight = particles["weight"]
+        self.distance = particles["distance"]
+        self.parameters = {name: particles["parameters"][:, p] for p, name in enumerate(problem.parameters)}
+
+    @property
+    def populations(self) -> list[dict]:
+        """Epsilon, size, simulations, acceptance, ess and p of each population."""
+        return self.raw["populations"]
+
+    @property
+    def p(self) -> np.ndarray:
+        """Model probabilities of the last population (models)."""
+        return np.array([self.weight[self.model == name].sum() for name in self.models])
+
+    def to_pandas(self):
+        """The particles, one row each."""
+        import pandas
+
+        return pandas.DataFrame({"model": self.model, "weight": self.weight, "distance": self.distance, **self.parameters})
+
+    def __repr__(self) -> str:
+        return self._text.rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def abc(problem: Problem, data: Any, *, n: int | None = None, seed: int = 1, threads: int = 0, progress: Any = True,
+        **options: Any) -> AbcResult:
+    """Compares models on one data set by ABC-SMC, as `occam abc` does, with its options.
+
+    summary_network: a trained network whose statistics data sets are compared by.
+
+    >>> result = occam.abc(occam.problem("beta-binomial"), [[1, 1, 1, 0] * 5], populations=2, population_size=100,
+    ...                    progress=False)
+    >>> result.models, len(result.weight)
+    (['flat', 'fair'], 100)
+    """
+    sets = observed(data, problem.columns)
+    if len(sets.ids) != 1:
+        raise ValueError(f"abc takes one data set, not {len(sets.ids)}")
+    sink = make_progress(progress, "simulations")
+    with tempfile.TemporaryDirectory() as folder:
+        network = options.get("summary_network")
+        if isinstance(network, Network):
+            options["summary_network"] = os.path.join(folder, "summary.occam")
+            network.save(options["summary_network"])
+            options.setdefault("summary", "network")
+        particles = os.path.join(folder, "particles.npz")
+        try:
+            with watch.on():
+                raw = _core.abc(problem._core, sets.data, n, json.dumps(options), particles, seed, threads, sink)
+        finally:
+            sink.close()
+        with np.load(particles) as file:
+            return AbcResult(problem, raw, {name: file[name] for name in file.files})

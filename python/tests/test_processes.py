@@ -1,0 +1,123 @@
+"""Simulators in threads and processes, and occam in processes of the user's."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+import simulators
+
+import occam
+
+HERE = os.path.dirname(__file__)
+
+
+@pytest.mark.parametrize("start_method", ["fork", "spawn"])
+@pytest.mark.parametrize("function, vectorized", [(simulators.coin, False), (simulators.coins, True)])
+def test_worker_processes_make_the_same_numbers(make_coins, function, vectorized, start_method):
+    here = occam.simulate(make_coins(function, vectorized), 300, seed=2)
+    there = occam.simulate(make_coins(function, vectorized, workers=3, start_method=start_method), 300, seed=2)
+    assert (here.data == there.data).all() and (here.model == there.model).all()
+
+
+def test_worker_processes_train(make_coins, quick):
+    net = occam.train(make_coins(workers=2), seed=5, **quick)
+    alone = occam.train(make_coins(), seed=5, **quick)
+    data = [np.ones(10)]
+    assert net.compare(data).p.tolist() == alone.compare(data).p.tolist()
+
+
+def test_exceptions_of_worker_processes_arrive(make_coins):
+    with pytest.raises(ArithmeticError, match="no luck") as caught:
+        occam.simulate(make_coins(simulators.unlucky_coin, workers=2), 10)
+    assert "unlucky_coin" in str(caught.value.__cause__)
+
+
+def test_a_worker_process_that_dies_is_named_and_replaced(make_coins):
+    problem = make_coins(simulators.deadly_coin, workers=1)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="model 'f.*' died .exit code 7"):
+            occam.simulate(problem, 10)
+
+
+def test_worker_processes_end_with_their_parent(tmp_path):
+    script = textwrap.dedent("""
+        import os, occam, simulators, sys
+        model = occam.Model(simulators.slow_coin, theta=occam.beta(1, 1))
+        problem = occam.Problem({"a": model, "b": model}, n=5, columns=["x"], workers=2)
+        import multiprocessing
+        print(*[p.pid for p in multiprocessing.active_children()], flush=True)
+        occam.simulate(problem, 10**6)
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    pids = [int(pid) for pid in child.stdout.readline().split()]
+    assert len(pids) == 2
+    child.kill()
+    child.wait()
+    deadline = time.monotonic() + 30
+    alive = pids
+    while alive and time.monotonic() < deadline:
+        time.sleep(0.1)
+        alive = [pid for pid in pids if os.path.exists(f"/proc/{pid}") and
+                 open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"]
+    assert not alive
+
+
+def test_functions_that_release_the_lock_run_side_by_side(make_coins):
+    together = threading.Barrier(2, timeout=60)
+    met = []
+
+    def meeting(theta, n, rng):
+        if not met:
+            together.wait()  # comes back only when two threads are in here at a time
+            met.append(True)
+        return rng.random((len(n), n.max())) < theta[:, None]
+
+    occam.simulate(make_coins(meeting, True), 1000, threads=2)
+    assert met
+
+
+def answer_in_child(path, connection):
+    connection.send(occam.load(path).compare([np.ones(10)]).p.tolist())
+
+
+@pytest.mark.parametrize("start_method", ["fork", "spawn"])
+def test_networks_answer_in_processes_of_the_user(make_coins, quick, tmp_path, start_method):
+    net = occam.train(make_coins(simulators.coins, True), tmp_path / "net.occam", **quick)
+    here, there = multiprocessing.Pipe()
+    context = multiprocessing.get_context(start_method)
+    child = context.Process(target=answer_in_child, args=(str(tmp_path / "net.occam"), there))
+    child.start()
+    assert here.poll(60) and here.recv() == net.compare([np.ones(10)]).p.tolist()
+    child.join(60)
+    assert child.exitcode == 0
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_ctrl_c_ends_a_slow_simulator_soon(tmp_path, workers):
+    script = textwrap.dedent(f"""
+        import os, time, numpy as np, occam, simulators
+        model = lambda a: occam.Model(simulators.slow_coin, theta=occam.beta(a, a))
+        problem = occam.Problem({{"flat": model(1), "fair": model(30)}}, n=(1, 100), columns=["x"], workers={workers})
+        print("ready", flush=True)
+        try:
+            occam.train(problem, {str(tmp_path / 'net.occam')!r}, progress=False)
+        except KeyboardInterrupt:
+            print(time.time(), len(occam.simulate(occam.problem("one-sample"), 3)), flush=True)
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(3)
+    asked = time.time()
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=60)
+    stopped, usable = out.split()
+    assert usable == "3"
+    assert float(stopped) - asked < 3  # seconds, of a machine that may be busy; one call of the simulator takes 3
+    print(f"stopped after {float(stopped) - asked:.2f} s")
