@@ -85,8 +85,17 @@ class Answers:
 
     @property
     def verdict(self) -> list[str]:
-        """decided, undecided, out-of-scope, outside-training: see the page on verdicts."""
+        """decided, ambiguous, out-of-scope or outside-training, for each data set."""
         return self.columns["verdict"]
+
+    @property
+    def sequential(self) -> list[dict] | None:
+        """The course of each data set, where asked for: {"dataset", "k" (sizes), "p" (sizes, models)}."""
+        if "k" not in self.columns:
+            return None
+        sizes, p = np.array(self.columns["k"]), self.p
+        ids = np.array(self.columns["dataset"])
+        return [{"dataset": one, "k": sizes[ids == one], "p": p[ids == one]} for one in dict.fromkeys(self.columns["dataset"])]
 
     @property
     def frame(self):
@@ -120,7 +129,8 @@ class Answers:
             "data": {"values": rows},
             "mark": "bar",
             "encoding": {"y": {"field": "dataset", "type": "nominal", "sort": None},
-                         "x": {"field": "p", "type": "quantitative", "title": "posterior model probability"},
+                         "x": {"field": "p", "type": "quantitative", "title": "posterior model probability",
+                               "scale": {"domain": [0, 1]}},
                          "color": {"field": "model", "type": "nominal"}}})
 
     def _table(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -12,8 +13,10 @@ import numpy as np
 from . import _core
 from ._answers import Answers
 from ._data import observed
+from ._errors import NoInput
 from ._interrupts import watch
 from ._problem import Problem
+from ._progress import Elsewhere
 from ._progress import progress as make_progress
 from ._table import as_file
 
@@ -44,7 +47,7 @@ def _train(problem, output, start, seed, threads, table, network, resume, progre
         try:
             with watch.on():
                 _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start,
-                            as_file(table, problem.models, folder, problem.parameters), resume, sink)
+                            as_file(table, problem.models, folder, problem.parameters), resume, Elsewhere(sink, folder))
         finally:
             sink.close()
         return Network(_core.load_network(path), problem)
@@ -126,7 +129,7 @@ class Network:
         sink = make_progress(progress, "data sets")
         with tempfile.TemporaryDirectory() as folder:
             try:
-                with watch.on():
+                with watch.on(), self._asking_for(problem):
                     return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked),
                                               as_file(table, self.models, folder), threads, sink))
             finally:
@@ -138,7 +141,7 @@ class Network:
         options = {f"scope_{name}": value for name, value in options.items()}
         sink = make_progress(progress, "data sets")
         try:
-            with watch.on():
+            with watch.on(), self._asking_for(problem):
                 core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed, threads, sink)
         finally:
             sink.close()
@@ -155,6 +158,17 @@ class Network:
     def save(self, path: str | os.PathLike) -> None:
         """Writes a network file, which the command line reads as well."""
         self._core.save(os.fspath(path))
+
+    @contextlib.contextmanager
+    def _asking_for(self, problem):
+        """A network knows which simulators it was trained with, and never has them."""
+        try:
+            yield
+        except NoInput as error:
+            if problem is None and self._problem is None:
+                raise NoInput("new data sets are needed, and a network file does not hold simulators: hand over the problem "
+                              "that the network was trained for, by problem=") from error
+            raise
 
     def _simulators(self, problem):
         problem = problem or self._problem
@@ -178,6 +192,13 @@ class Report:
         """{finding: {metric: value}}"""
         findings = json.loads(self._core.json)["findings"]
         return {name: {m: v["value"] for m, v in found.items()} for name, found in findings.items()}
+
+    def to_pandas(self):
+        """All metrics, one row each: finding, metric, value."""
+        import pandas
+
+        return pandas.DataFrame([{"finding": finding, "metric": metric, "value": value}
+                                 for finding, metrics in self.metrics.items() for metric, value in metrics.items()])
 
     @property
     def figures(self) -> dict[str, Any]:

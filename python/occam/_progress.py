@@ -1,5 +1,7 @@
 """Progress of long work: tqdm where it is installed, else one line that is written anew."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 
@@ -18,6 +20,18 @@ class Quiet:
 
     def close(self):
         pass
+
+
+class Elsewhere:
+    """Another progress, without what names a file that nobody will find: a network that is kept in memory only."""
+
+    def __init__(self, sink, folder: str):
+        self.sink, self.folder = sink, folder
+        self.update, self.warn = sink.update, sink.warn
+
+    def say(self, text):
+        if self.folder not in text:
+            self.sink.say(text)
 
 
 class Line(Quiet):
@@ -67,8 +81,20 @@ def progress(wanted, unit):
         return Quiet()
     if wanted is not True:
         return wanted
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
+    tqdm = _tqdm()
+    if tqdm is None:
         return Line(unit) if sys.stderr.isatty() else Quiet()
     return Bar(tqdm, unit)
+
+
+def _tqdm():
+    """That of notebooks only where it can draw there: it warns otherwise."""
+    try:
+        import ipywidgets  # noqa: F401
+        from tqdm.auto import tqdm
+    except ImportError:
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            return None
+    return tqdm

@@ -73,6 +73,8 @@ def test_another_model_prior_groups_and_sequences(net):
     assert sum(m["frequency"] for m in next(iter(groups))["models"]) == pytest.approx(1)
     course = net.compare(data[:1], sequential=[10, 20])
     assert course["k"] == [10, 20, 40] and course.p[-1].tolist() == p[0].tolist()
+    assert course.sequential[0]["k"].tolist() == [10, 20, 40] and course.sequential[0]["p"].shape == (3, 2)
+    assert net.compare(data).sequential is None
     assert net.predict_proba(data).tolist() == p.tolist()
 
 
@@ -90,7 +92,7 @@ def test_a_loaded_network_asks_for_its_functions(net, tmp_path):
     loaded = occam.load(tmp_path / "coins.occam")
     data = [np.ones(10)]
     assert loaded.compare(data).p.tolist() == net.compare(data).p.tolist()
-    with pytest.raises(occam.NoInput):
+    with pytest.raises(occam.NoInput, match="by problem="):
         loaded.check(datasets=100, progress=False)
     assert loaded.check(datasets=100, missed_datasets=0, problem=problem_of(coins, True), progress=False).verdict
     with pytest.raises(occam.BadConfig, match="not the one"):

@@ -420,7 +420,8 @@ std::string ScopeReference::reason(const ScopePoint& point) const {
   const std::size_t s = outside.front().second;
   std::string text = fmt::format("{} is {:.3g}, in simulations mostly {:.3g} to {:.3g}", sketch_.names()[s],
                                  sketch[s], ranges[2 * s], ranges[2 * s + 1]);
-  if (outside.size() > 1) text += fmt::format(" ({} more statistics stand out)", outside.size() - 1);
+  if (outside.size() == 2) text += " (another statistic stands out)";
+  if (outside.size() > 2) text += fmt::format(" ({} more statistics stand out)", outside.size() - 1);
   return text;
 }
 

@@ -1,0 +1,90 @@
+"""The other verbs, and what answers and reports can become."""
+
+import numpy as np
+import pytest
+import simulators
+
+import occam
+
+
+@pytest.fixture(scope="module")
+def net():
+    model = lambda a: occam.Model(simulators.coins, vectorized=True, theta=occam.beta(a, a))
+    problem = occam.Problem({"flat": model(1), "fair": model(30)}, n=(1, 100), columns=["x"])
+    return occam.train(problem, iterations=300, batch=64, scope_reference=1000, scope_calibration=1000, progress=False)
+
+
+def test_extend_adds_a_model(net, quick):
+    model = lambda a, b: occam.Model(simulators.coins, vectorized=True, theta=occam.beta(a, b))
+    wider = occam.Problem({"flat": model(1, 1), "fair": model(30, 30), "heads": model(30, 3)}, n=(1, 100), columns=["x"])
+    extended = net.extend(wider, **{**quick, "iterations": 600})
+    assert extended.models == ["flat", "fair", "heads"]
+    assert extended.compare([np.repeat([1.0, 0.0], [90, 10])]).best == ["heads"]
+
+
+def test_scope_knows_what_no_model_makes(net):
+    again = net.scope(reference=2000, calibration=2000, progress=False)
+    tossed = np.random.default_rng(1).integers(2, size=80).astype(float)
+    foreign = again.compare([np.full(50, 7.0), tossed])
+    assert foreign["scope_p"][0] < 0.01 < foreign["scope_p"][1]
+    assert foreign.verdict[0] in ("out-of-scope", "outside-training") and foreign.verdict[1] == "decided"
+
+
+def test_missing_values_and_designs(quick):
+    def line(slope, n, rng, dose):
+        return slope * dose + rng.standard_normal(n)
+
+    problem = occam.Problem({"none": occam.Model(line, slope=0), "some": occam.Model(line, slope=occam.normal(0, 2))},
+                            n=(5, 30), columns=["dose", "y"], design={"dose": occam.uniform(0, 2)},
+                            missing={"y": occam.uniform(0, 0.5)})
+    assert any(np.isnan(one).any() for one in occam.simulate(problem, 50))
+    trained = occam.train(problem, **quick)
+    dose = np.linspace(0, 2, 30)
+    holes = np.column_stack([dose, np.where(np.arange(30) % 3 == 0, np.nan, 5 * dose)])
+    assert trained.compare([holes]).best == ["some"]
+
+
+def test_ensembles_answer_like_one_network(make_coins, quick):
+    many = occam.train(make_coins(simulators.coins, True), ensemble=2, **quick)
+    assert np.allclose(many.compare([np.ones(10)]).p.sum(), 1)
+    assert "2" in repr(many)
+
+
+def test_answers_become_tables_and_pictures(net):
+    pytest.importorskip("xarray")
+    altair = pytest.importorskip("altair")
+    answers = net.compare([np.ones(10), np.tile([0.0, 1.0], 20)])
+    data = answers.to_xarray()
+    assert data["p"].sel(model="flat").values.tolist() == answers.p[:, 0].tolist()
+    assert data["n"].values.tolist() == [10, 40]
+    assert isinstance(answers.plot(), altair.Chart) and answers.plot().to_dict()["data"] is not None
+    assert len(answers.log_bf[0]) == 2 and answers.log_bf[0, 0] == 0
+
+
+def test_reports_have_the_figures_of_the_command_line(net):
+    altair = pytest.importorskip("altair")
+    report = net.check(datasets=300, missed_datasets=0, robustness=True, progress=False)
+    assert all(isinstance(chart, altair.TopLevelMixin) for chart in report.figures.values())
+    assert "robustness" in report.metrics
+    assert set(report.to_pandas()["finding"]) == set(report.metrics)
+    assert report._repr_html_().startswith("<iframe")
+
+
+def test_progress_of_the_users_own(make_coins, quick):
+    seen = []
+
+    class Sink:
+        def update(self, done, total, note):
+            seen.append((done, total))
+
+        def say(self, text):
+            pass
+
+        def warn(self, text):
+            pass
+
+        def close(self):
+            seen.append("closed")
+
+    occam.train(make_coins(simulators.coins, True), **{**quick, "progress": Sink()})
+    assert seen[-1] == "closed" and seen[-2][0] > 0
