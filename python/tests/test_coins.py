@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -180,16 +179,20 @@ def test_bad_arguments_are_said():
 
 
 def test_ctrl_c_stops_soon_and_leaves_a_checkpoint(tmp_path):
-    script = ("import occam\n"
+    script = ("import occam, occam._progress\n"
+              "class Sink(occam._progress.Quiet):\n"
+              "    def update(self, done, total, note):\n"
+              "        print('going', flush=True)\n"
               "try:\n"
-              "    occam.train(occam.problem('one-sample'), 'net.occam', iterations=10**6, progress=False)\n"
+              "    occam.train(occam.problem('one-sample'), 'net.occam', iterations=10**6, progress=Sink())\n"
               "except KeyboardInterrupt as stop:\n"
               "    print('stopped', occam.problem('one-sample').models)\n")
     child = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    time.sleep(3)
+    for _ in range(5):
+        assert child.stdout.readline() == "going\n"
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=30)
-    assert out.startswith("stopped") and (tmp_path / "net.occam.checkpoint").exists()
+    out, _ = child.communicate(timeout=60)
+    assert out.strip().splitlines()[-1].startswith("stopped") and (tmp_path / "net.occam.checkpoint").exists()
 
 
 def test_two_trainings_in_two_threads(tmp_path):
