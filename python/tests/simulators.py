@@ -13,7 +13,7 @@ def coins(theta, n, rng):
 
 
 def slow_coin(theta, n, rng):
-    time.sleep(0.05)
+    time.sleep(0.5)
     return rng.random(n) < theta
 
 

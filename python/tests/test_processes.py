@@ -124,5 +124,5 @@ def test_ctrl_c_ends_a_slow_simulator_soon(tmp_path, workers):
     out, _ = child.communicate(timeout=60)
     stopped, usable = out.split()[-2:]
     assert usable == "3"
-    assert float(stopped) - asked < 3  # seconds, of a machine that may be busy; one call of the simulator takes 3
+    assert float(stopped) - asked < 12  # seconds, of a machine that may be busy; one call for 64 data sets takes 32
     print(f"stopped after {float(stopped) - asked:.2f} s")
