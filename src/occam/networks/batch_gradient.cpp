@@ -8,10 +8,9 @@
 namespace occam {
 namespace {
 
-// More groups spread over more cores but cost memory and one more addition of all gradients each.
-std::int64_t group_count(std::int64_t bundles, std::int64_t sets) {
-  return std::min(bundles, std::max<std::int64_t>(8, sets / 8));
-}
+// More groups spread over more cores but cost memory and one more addition of all gradients each. How many
+// there are must not depend on the number of threads: it decides in which order gradients are added.
+constexpr std::int64_t kMostGroups = 32;
 
 }  // namespace
 
@@ -59,9 +58,9 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
                            const SideTasks& side, const PassNoise* noise) {
   network_.check(batch);
   pack(weights);
-  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(),
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(batch.sets),
             network_.fewest_sets());
-  const std::int64_t groups = group_count(plan_.size(), batch.sets);
+  const std::int64_t groups = std::min(plan_.size(), kMostGroups);
   while (static_cast<std::int64_t>(group_sums_.size()) < groups) {
     group_sums_.emplace_back(static_cast<std::size_t>(network_.weight_count()));
   }
@@ -131,7 +130,7 @@ void BatchGradient<T>::each_bundle(
     const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run) {
   network_.check(batch);
   pack(weights);
-  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets());
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(batch.sets));
   pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
     const FlushDenormals flush;
     Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];

@@ -34,9 +34,10 @@ class Body {
   virtual std::int64_t features() const = 0;
   // The smallest data set it can take.
   virtual std::int64_t shortest() const { return 1; }
-  // How many observations, and how many data sets, a thread should carry through the body at a time.
+  // How many observations, and how many data sets of a batch of so many, a thread should carry through the
+  // body at a time.
   virtual std::int64_t bundle_rows() const = 0;
-  virtual std::int64_t bundle_sets() const = 0;
+  virtual std::int64_t bundle_sets(std::int64_t batch) const = 0;
 
   // Packing of the weights, as independent tasks.
   virtual std::int64_t pack_tasks() const = 0;

@@ -84,7 +84,7 @@ class Network {
   std::int64_t summary_width() const { return head_->summary_width(); }
   std::int64_t shortest() const { return body_->shortest(); }
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
-  std::int64_t bundle_sets() const { return body_->bundle_sets(); }
+  std::int64_t bundle_sets(std::int64_t batch) const { return body_->bundle_sets(batch); }
   std::int64_t fewest_sets() const { return head_->fewest_sets(); }
 
   // Copies weights into the form the products read; tasks are independent of each other.

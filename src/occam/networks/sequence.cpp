@@ -77,9 +77,12 @@ class SequenceBody final : public Body<T> {
   std::int64_t features() const override { return features_; }
   // Shorter series are continued, unless that would take more memory than they are worth.
   std::int64_t shortest() const override { return shortest_ > kMostContinued ? shortest_ : 1; }
-  // The LSTM multiplies one row per series at each step, so it wants many series, however long.
+  // The LSTM multiplies one row per series at each step, so it wants many series, however long; but a batch
+  // of few series has to be shared out among many cores.
   std::int64_t bundle_rows() const override { return lstm_ ? std::int64_t{1} << 20 : 4096; }
-  std::int64_t bundle_sets() const override { return 16; }
+  std::int64_t bundle_sets(std::int64_t batch) const override {
+    return std::clamp<std::int64_t>(batch / 16, 4, 16);
+  }
 
   std::int64_t pack_tasks() const override {
     return static_cast<std::int64_t>(convolutions_.size()) + (lstm_ ? 1 : 0);

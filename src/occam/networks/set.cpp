@@ -265,7 +265,7 @@ class SetBody final : public Body<T> {
   // Without equivariant modules few products are of single rows, and those of whole data sets, with the
   // gradients of their weights, are worth more of them at a time.
   std::int64_t bundle_rows() const override { return modules_.empty() ? 1024 : 256; }
-  std::int64_t bundle_sets() const override { return 64; }
+  std::int64_t bundle_sets(std::int64_t) const override { return 64; }
   std::int64_t pack_tasks() const override { return static_cast<std::int64_t>(layers_.size()); }
   void pack(std::int64_t task, const T* weights, T* packed) const override {
     layers_[task]->pack(weights, packed);
