@@ -308,6 +308,7 @@ NB_MODULE(_core, m) {
   m.def("train", &train);
   add_abc(m);
   add_groups(m);
+  add_observed(m);
 
   nb::class_<NetworkFile>(m, "Network")
       .def_prop_ro("models", [](const NetworkFile& f) { return f.model_names; })

@@ -61,5 +61,6 @@ std::string population_json(const GroupComparison& comparison);
 
 void add_abc(nb::module_& m);
 void add_groups(nb::module_& m);
+void add_observed(nb::module_& m);
 
 }  // namespace occam

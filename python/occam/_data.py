@@ -1,12 +1,20 @@
 """Data of the user's as the library takes them: ids, rows one after the other, and where each data set begins."""
 
-import csv
+from __future__ import annotations
+
 import os
+import warnings
+from typing import Any, Sequence
 
 import numpy as np
 
+from . import _core
+from ._progress import Quiet
+
 
 class Sets:
+    """Data sets: their ids, all rows (rows, columns), and where each begins."""
+
     def __init__(self, ids, data, offsets, groups=None):
         self.ids = [str(one) for one in ids]
         self.data = np.ascontiguousarray(data, dtype=np.float32)
@@ -14,10 +22,23 @@ class Sets:
         self.groups = groups
 
 
-def observed(data, columns, by=None, group_by=None):
-    """A data frame, a dict of columns, an array, a list of arrays, simulated data, or the path of a csv file."""
+def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = None, group_by: str | None = None, *,
+             may_miss: Sequence[int] = (), missing: str = "refuse") -> Sets:
+    """A data frame, a dict of columns, an array, a list of arrays, simulated data, or the path of a file.
+
+    may_miss: places of the columns in which values may be missing; missing="drop" leaves out rows in which another is.
+    """
+    if missing not in ("refuse", "drop"):
+        raise ValueError(f"missing is 'refuse' or 'drop', not {missing!r}")
     if isinstance(data, (str, os.PathLike)):
-        data = _read_csv(os.fspath(data))
+        keys = [by] if isinstance(by, str) else list(by or [])
+        raw = _core.read_data(os.fspath(data), columns, keys, group_by or "", list(may_miss), missing == "drop", Quiet())
+        return Sets(raw["ids"], raw["data"], raw["offsets"], raw["groups"] if group_by else None)
+    sets = _in_memory(data, columns, by, group_by)
+    return _without_missing(sets, columns, may_miss, missing == "drop")
+
+
+def _in_memory(data, columns, by, group_by) -> Sets:
     if hasattr(data, "offsets") and hasattr(data, "data"):
         return Sets(range(len(data.offsets) - 1), data.data, data.offsets)
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
@@ -30,7 +51,29 @@ def observed(data, columns, by=None, group_by=None):
     return _arrays(arrays, len(columns))
 
 
-def _arrays(arrays, D):
+def _without_missing(sets: Sets, columns, may_miss, drop: bool) -> Sets:
+    needed = [c for c in range(len(columns)) if c not in may_miss]
+    gone = np.isnan(sets.data[:, needed]).any(axis=1)
+    if not gone.any():
+        return sets
+    row = int(np.argmax(gone))
+    which = int(np.searchsorted(sets.offsets, row, side="right")) - 1
+    column = next(columns[c] for c in needed if np.isnan(sets.data[row, c]))
+    if not drop:
+        raise ValueError(f"a value of column {column!r} is missing in data set {sets.ids[which]!r}: leave such rows out "
+                         "with missing='drop', or train for them: declare how often in the problem")
+    warnings.warn(f"left out {int(gone.sum())} rows with missing values", stacklevel=4)
+    left = np.add.reduceat(~gone, sets.offsets[:-1])
+    for k in np.flatnonzero(left == 0):
+        warnings.warn(f"data set {sets.ids[k]!r} has no row without a missing value and gets no answer", stacklevel=4)
+    kept = np.flatnonzero(left > 0)
+    if len(kept) == 0:
+        raise ValueError("no data set has a row without a missing value")
+    return Sets([sets.ids[k] for k in kept], sets.data[~gone], np.concatenate([[0], np.cumsum(left[kept])]),
+                None if sets.groups is None else [sets.groups[k] for k in kept])
+
+
+def _arrays(arrays, D) -> Sets:
     rows = []
     for k, one in enumerate(arrays):
         one = np.asarray(one, dtype=np.float64)
@@ -44,11 +87,13 @@ def _arrays(arrays, D):
     return Sets(range(len(rows)), np.concatenate(rows), np.cumsum([0] + [len(one) for one in rows]))
 
 
-def _table(data, names, columns, by, group_by):
+def _table(data, names, columns, by, group_by) -> Sets:
     missing = [name for name in columns if name not in names]
     if missing:
         raise KeyError(f"there is no column {missing[0]!r}; the network needs {columns}, the data have {names}")
     values = np.column_stack([np.asarray(data[name], dtype=np.float64) for name in columns])
+    if len(values) == 0:
+        raise ValueError("the data have no rows")
     if by is None and "dataset" in names:
         by = "dataset"
     keys = [by] if isinstance(by, str) else list(by or [])
@@ -58,17 +103,19 @@ def _table(data, names, columns, by, group_by):
     if not keys:
         groups = None if group_by is None else _groups(data, group_by, [range(len(values))])
         return Sets([0], values, [0, len(values)], groups)
-    labels = ["/".join(str(part) for part in row) for row in zip(*(np.asarray(data[key]).tolist() for key in keys))]
-    order = {}
+    # A tuple for each row: values that contain the sign between them do not merge data sets.
+    labels = list(zip(*(np.asarray(data[key]).tolist() for key in keys)))
+    order: dict = {}
     for row, label in enumerate(labels):
         order.setdefault(label, []).append(row)
     rows = list(order.values())
     groups = None if group_by is None else _groups(data, group_by, rows)
     offsets = np.cumsum([0] + [len(one) for one in rows])
-    return Sets(list(order), values[np.concatenate([np.asarray(one) for one in rows])], offsets, groups)
+    ids = ["/".join(str(part) for part in label) for label in order]
+    return Sets(ids, values[np.concatenate([np.asarray(one) for one in rows])], offsets, groups)
 
 
-def _groups(data, column, rows):
+def _groups(data, column, rows) -> list[str]:
     labels = np.asarray(data[column]).tolist()
     groups = []
     for one in rows:
@@ -77,15 +124,3 @@ def _groups(data, column, rows):
             raise ValueError(f"a data set has rows of several groups: {sorted(map(str, found))}")
         groups.append(str(found.pop()))
     return groups
-
-
-def _read_csv(path):
-    try:
-        import pandas
-    except ImportError:
-        pass
-    else:
-        return pandas.read_csv(path)
-    with open(path, newline="") as file:
-        rows = list(csv.reader(file))
-    return {name: [row[c] for row in rows[1:]] for c, name in enumerate(rows[0])}

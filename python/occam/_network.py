@@ -83,12 +83,13 @@ class Network:
 
     def compare(self, data: Any, by: str | Sequence[str] | None = None, *, group: bool = False,
                 group_by: str | None = None, group_all: bool = False, sequential: Sequence[int] | bool | None = None,
-                orders: int = 0, parameters: bool = False, summary: bool = False, seed: int = 1, threads: int = 0,
+                orders: int = 0, missing: str = "refuse", parameters: bool = False, summary: bool = False, seed: int = 1, threads: int = 0,
                 **verdict: Any) -> Answers:
         """Which model does each data set support?
 
         data: a data frame or a dict of columns (`by`: what tells data sets apart), an array (rows, columns), a list of
-        them, or the path of a csv file. group or group_by="column": also the population behind the data sets.
+        them, or the path of a file (csv, npy, npz), read as the command line reads it. missing="drop" leaves out rows in
+        which a value is missing where the network does not know of such. group or group_by="column": also the population behind the data sets.
         sequential: sizes after which to answer, or True for 1, 2, 4, ...
 
         >>> problem = occam.problem("beta-binomial")
@@ -97,7 +98,7 @@ class Network:
         >>> answers["dataset"], answers.best
         (['a', 'b'], ['flat', 'fair'])
         """
-        sets = observed(data, self.columns, by, group_by)
+        sets = observed(data, self.columns, by, group_by, may_miss=self._core.missing, missing=missing)
         options = {"parameters": parameters, "summary": summary, "seed": seed, "verdict": verdict}
         if self._model_prior:
             options["model_prior"] = self._model_prior

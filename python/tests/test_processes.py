@@ -102,11 +102,11 @@ def test_networks_answer_in_processes_of_the_user(make_coins, quick, tmp_path, s
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ctrl_c_ends_a_slow_simulator_soon(tmp_path, workers):
     script = textwrap.dedent(f"""
-        import time, occam, simulators
+        import os, time, occam, simulators
         called = []
         def slow(theta, n, rng):
             if not called:
-                called.append(print("called", flush=True))
+                called.append(os.write(1, b"called\\n"))
             return simulators.slow_coin(theta, n, rng)
         model = lambda a: occam.Model(slow, theta=occam.beta(a, a))
         problem = occam.Problem({{"flat": model(1), "fair": model(30)}}, n=(1, 100), columns=["x"], workers={workers})
