@@ -25,7 +25,9 @@ clang-19-libc++()  { in_newer clang++-19 -DCMAKE_CXX_FLAGS=-stdlib=libc++ -DOCCA
 arm64() {
   dpkg --print-foreign-architectures | grep -qx arm64 || { dpkg --add-architecture arm64; apt-get update -qq; }
   install g++-aarch64-linux-gnu qemu-user-static libhwy-dev:arm64 zlib1g-dev:arm64 libgtest-dev:arm64
-  emulator=qemu-aarch64-static here aarch64-linux-gnu-g++ --toolchain cmake/arm64.cmake
+  # qemu-user (7.2 and 10.0) did not start a thread of a program that was linked dynamically.
+  emulator=qemu-aarch64-static here aarch64-linux-gnu-g++ --toolchain cmake/arm64.cmake -DCMAKE_EXE_LINKER_FLAGS=-static \
+    -DOCCAM_HWY_LIBRARY=NO -DZLIB_LIBRARY=/usr/lib/aarch64-linux-gnu/libz.a
 }
 headers-only() {  # as on a machine where nothing can be installed
   scripts/headers.sh "$work/headers"
