@@ -58,6 +58,7 @@ def resident_mb():
         return int(file.read().split()[1]) * resource.getpagesize() / 2**20
 
 
+occam.simulate(problem, 50_000)
 before = resident_mb()
 for seed in range(20):
     occam.simulate(problem, 50_000, seed=seed)

@@ -2,8 +2,8 @@
 
     PYTHONPATH=... python bench/python_training.py OCCAM [STEPS]
 
-The coins of beta-binomial, all three with the same steps, batch and network, on the threads of the machine; wall and CPU
-seconds of the training, the processes of simulators included. The pipe is `simulator = ["python3", "coins.py"]` with the
+The coins of beta-binomial, all three with the same steps and batch, on the threads of the machine; wall and CPU seconds
+of the training, the processes of simulators included. (The built-in problem has a network of settings of its own.) The pipe is a simulator of this Python with the
 helper of docs/own-models.md, which also makes all data sets of a request at once.
 """
 
@@ -51,11 +51,11 @@ def coins(theta, n, rng):
 
 serve({"flat": coins, "fair": coins}, vectorized=True)
 """)
-    pathlib.Path("coins.toml").write_text("""
+    pathlib.Path("coins.toml").write_text(f"""
 name = "coins"
 n = "uniform(1, 100)"
 columns = ["x"]
-simulator = ["python3", "coins.py"]
+simulator = ["{sys.executable}", "coins.py"]
 [model.flat]
 theta = "beta(1, 1)"
 [model.fair]
