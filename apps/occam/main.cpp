@@ -59,6 +59,7 @@ constexpr const char* kOutOfMemory = "out of memory; try fewer data sets at a ti
 // Some destructors of libraries allocate (nlohmann::json's does), and no exception can leave those. The user
 // gets the same message and exit code as elsewhere.
 [[noreturn]] void end_for_want_of_memory() {
+  if (!std::current_exception()) std::abort();
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,13 +64,15 @@ bool lost(int descriptor, const std::string& path) {
   return (!lock(descriptor) && errno == EWOULDBLOCK) || !is_at(descriptor, path);
 }
 
+// Not by fs::directory_iterator: it allocates where no exception may leave it.
 void remove_strays(const std::string& target) {
   const std::string hidden = hidden_name(target);
-  std::error_code ignored;
-  for (fs::directory_iterator at(folder_beside(target), ignored), end; !ignored && at != end;
-       at.increment(ignored)) {
-    if (!is_temporary_of(at->path().filename().string(), hidden)) continue;
-    const std::string path = at->path().string();
+  const std::string folder = folder_beside(target);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+  if (!entries) return;
+  while (const dirent* const entry = ::readdir(entries.get())) {
+    if (!is_temporary_of(entry->d_name, hidden)) continue;
+    const std::string path = folder + "/" + entry->d_name;
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
     std::error_code failed;
