@@ -17,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-// A network that knows most of what it needs takes a part of the steps.
-constexpr std::int64_t kFewerSteps = 3;
-
 struct ExtendVerb {
   std::string network, problem;
   std::int64_t retention = 2000;

@@ -9,6 +9,7 @@ import queue
 import signal
 import threading
 import traceback
+import weakref
 from typing import Any
 
 from ._interrupts import watch
@@ -29,6 +30,7 @@ class Workers:
 
     With the start method "fork" (where the system has it) a process knows all that was defined when it was started.
     With "spawn" it imports the module of the simulators, so these have to be functions of an importable module.
+    They end when nobody has these Workers any more.
     """
 
     def __init__(self, count: int, calls: dict[str, Any], start_method: str | None = None):
@@ -41,6 +43,8 @@ class Workers:
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self.count = count
+        self._processes: list = []
+        weakref.finalize(self, _end, self._processes, self._owner)
         for _ in range(count):
             self._free.put(self._started())
 
@@ -50,6 +54,7 @@ class Workers:
             process = self._context.Process(target=_serve, args=(there, self._calls, os.getpid()), daemon=True)
             process.start()
             there.close()
+            self._processes[:] = [one for one in self._processes if one.exitcode is None] + [process]
         return process, here
 
     def run(self, model: str, pieces) -> list:
@@ -100,6 +105,15 @@ class Workers:
             code = process.exitcode
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
             raise RuntimeError(f"the worker process that ran model '{model}' died ({how})") from None
+
+
+def _end(processes: list, owner: int) -> None:
+    """Not by closing pipes: processes that were forked later hold them open."""
+    if os.getpid() != owner:
+        return
+    for process in processes:
+        process.kill()
+        process.join()
 
 
 def _raise(exception: BaseException, text: str):

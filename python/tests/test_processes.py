@@ -1,5 +1,6 @@
 """Simulators in threads and processes, and occam in processes of the user's."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -67,6 +68,16 @@ def test_worker_processes_end_with_their_parent(tmp_path):
         alive = [pid for pid in pids if os.path.exists(f"/proc/{pid}") and
                  open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"]
     assert not alive
+
+
+def test_worker_processes_end_with_their_problem(make_coins):
+    before = set(multiprocessing.active_children())
+    problem = make_coins(workers=2)
+    started = set(multiprocessing.active_children()) - before
+    assert len(started) == 2 and len(occam.simulate(problem, 10)) == 10
+    del problem
+    gc.collect()
+    assert not started & set(multiprocessing.active_children())
 
 
 def test_functions_that_release_the_lock_run_side_by_side(make_coins):

@@ -4,8 +4,8 @@
 # BIN: the folder of the *_fuzz programs; CORPUS: a folder with one folder of inputs for each (left as it is).
 # Targets, all unless some are named, are shared out among JOBS processes, each with its own copy of the corpus. Processes
 # beyond one for each go to those in OCCAM_FUZZ_EXTRA in turn: unless given, to network, the slowest by far, which reaches
-# the most code (where targets are named, to the first). Logs and the inputs of findings go to ./fuzz-results. Exit code 1
-# if there is a finding.
+# the most code (where targets are named, to the first). Another OCCAM_FUZZ_SEED (0) draws other inputs. Logs and the
+# inputs of findings go to ./fuzz-results. Exit code 1 if there is a finding.
 set -euo pipefail
 if [ $# -lt 3 ]; then sed -n '2,8s/^# //p' "$0"; exit 64; fi
 bin=$(realpath "$1") corpus=$(realpath "$2") seconds=$3 jobs=${4:-$(nproc)}
@@ -34,8 +34,8 @@ fuzz() {
   if [ -f "$corpus/../$target.dict" ]; then dictionary=(-dict="$corpus/../$target.dict"); fi
   # Inputs are small: a few seconds or a few hundred MB for one of them is a finding.
   ASAN_OPTIONS=detect_leaks=1 "$bin/${target}_fuzz" corpus -max_total_time=$((seconds / turns)) -timeout=5 \
-    -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=4096 -print_final_stats=1 -seed=$((${OCCAM_FUZZ_SEED:-0} + number)) "${dictionary[@]}" \
-    >log 2>&1 || echo "exit code $?" >>log
+    -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=4096 -print_final_stats=1 \
+    -seed=$((${OCCAM_FUZZ_SEED:-0} + number)) "${dictionary[@]}" >log 2>&1 || echo "exit code $?" >>log
 }
 
 number=0

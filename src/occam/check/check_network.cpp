@@ -160,6 +160,9 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
   const std::int64_t data_sets =
       request.table == nullptr ? request.data_sets : static_cast<std::int64_t>(request.table_rows.size());
   const std::int64_t disturbed = request.robustness ? robustness_data_sets(problem, *request.robustness) : 0;
+  if (request.robustness && disturbed == 0)
+    progress.warn(fmt::format("problem '{}' knows no disturbances, so nothing is said about its robustness",
+                              problem.name()));
   const MissedRequest missed{request.seed, request.missed_data_sets, request.table, request.table_rows};
   const std::int64_t missed_sets = missed_data_sets(problem, missed, pool);
   const double level = test_level(request.options, runs, missed_sets > 0 ? 1 : 0);
@@ -199,7 +202,7 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
     report.findings.push_back(
         missed_finding(found, known_gap(file, report.findings), request.options.missed_limit, level));
   }
-  if (request.robustness) {
+  if (disturbed > 0) {
     report.findings.push_back(
         measure_robustness(predictor, problem, *request.robustness, pool, work.part(disturbed)));
   }

@@ -65,6 +65,14 @@ Problem network_problem(const NetworkFile& file, const std::string& problem_path
   Problem told = told_problem(file);
   const std::vector<std::string> simulators = named_simulators(told);
   if (simulators.empty()) return told;
+  const auto in_python = [](const std::string& name) { return name.starts_with("python:"); };
+  if (std::all_of(simulators.begin(), simulators.end(), in_python)) {
+    throw Error(
+        ErrorKind::no_input,
+        "{}: the simulators of '{}' are needed, and they are functions of Python (`{}`), which this file "
+        "only names: do it in Python, and hand the problem over by problem= (docs/python.md)",
+        file.path, told.name(), fmt::join(simulators, "`, `"));
+  }
   throw Error(ErrorKind::no_input,
               "{}: the simulators of '{}' are needed, and a network file may name programs but never starts "
               "them; it names `{}`: if you know and trust {}, name the problem file with --problem FILE.toml",

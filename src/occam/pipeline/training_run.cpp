@@ -151,7 +151,7 @@ Fields run_fields(TrainingCommand& o) {
 }
 
 void settle_defaults(const Problem& problem, const NetworkFile* old, TrainOptions& options) {
-  constexpr std::int64_t kFewerSteps = 3;
+  constexpr std::int64_t kFewerSteps = 3;  // for a network that knows most of what it needs
   if (old != nullptr) options.link = link_names()[static_cast<std::size_t>(old->link)];
   set_fields(fields(options), problem.train(), problem.name() + " [train]");
   if (old == nullptr) return;

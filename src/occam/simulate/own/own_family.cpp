@@ -128,15 +128,6 @@ std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<cons
 }
 
 std::int64_t NamedFamily::simulate(std::span<const double>, std::int64_t, Rng&, std::span<float>) const {
-  const bool python =
-      model().simulator.is_string() && model().simulator.get<std::string>().starts_with("python:");
-  if (python) {
-    throw Error(
-        ErrorKind::no_input,
-        "{}: new data sets are needed, and this simulator is a function of Python; hand over the problem "
-        "with it, in Python, by problem=",
-        label());
-  }
   throw Error(
       ErrorKind::no_input,
       "{}: new data sets are needed, and a simulator of your own is run only from a problem file that "
