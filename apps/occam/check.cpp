@@ -30,6 +30,7 @@ struct CheckVerb {
   std::int64_t robustness_datasets = 200;
   std::int64_t missed_datasets = 20000;
   bool strict = false;
+  std::string device = kDefaultEngine;
   CsvFormat csv;
   CheckOptions options;
 };
@@ -56,7 +57,8 @@ Fields own_fields(CheckVerb& o) {
                 "with --predictions: the model prior they were made under, such as a=0.2,b=0.8"),
           field("save_predictions", o.save_predictions,
                 "write the network's predictions to this file (.csv, .tsv, .npz)"),
-          field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse")};
+          field("strict", o.strict, "end with exit code 1 when the verdict is a warning or worse"),
+          device_field(o.device)};
 }
 
 // The verdict first, so that a disk that is full costs the files and nothing else.
@@ -103,7 +105,7 @@ class SavedAside final : public PredictionWriter {
 
 void check_file(const CheckVerb& o, const Call& call) {
   for (const char* option :
-       {"n", "datasets", "robustness", "missed-datasets", "save-predictions", "problem", "table"}) {
+       {"n", "datasets", "robustness", "missed-datasets", "save-predictions", "problem", "table", "device"}) {
     std::string name = option;
     std::replace(name.begin(), name.end(), '-', '_');
     if (call.given(name)) throw Error(ErrorKind::usage, "--{} needs a network, not --predictions", option);
@@ -135,7 +137,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   }
   if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
   ThreadPool pool(call.threads());
-  Comparator comparator(read_network_file(o.network), pool);
+  Comparator comparator(read_network_file(o.network), pool, o.device);
   const NetworkFile& file = comparator.file();
   const auto progress = call.progress("data sets");
   std::optional<ReferenceTable> table;

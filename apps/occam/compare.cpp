@@ -37,6 +37,7 @@ struct CompareVerb {
   std::int64_t orders = 0;
   VerdictOptions verdict;
   CsvFormat csv;
+  std::string device = kDefaultEngine;
 };
 
 Fields fields(CompareVerb& o) {
@@ -57,7 +58,8 @@ Fields fields(CompareVerb& o) {
       field("orders", o.orders,
             "with --sequential: the mean over so many random orders, instead of the order of the file")
           .at_least(0)
-          .at_most(kMostOrders)};
+          .at_most(kMostOrders),
+      device_field(o.device)};
 }
 
 // Distance from the exact posterior, data set by data set, as `compare --exact` prints it.
@@ -167,7 +169,7 @@ class CompareRun {
  private:
   static ComparisonOptions comparison_options(const CompareVerb& o, const Call& call) {
     if (!o.sequential && o.orders > 0) throw Error(ErrorKind::usage, "--orders belongs to --sequential");
-    ComparisonOptions options{o.model_prior, o.parameters, o.summary, {}, o.verdict};
+    ComparisonOptions options{o.model_prior, o.parameters, o.summary, {}, o.verdict, o.device};
     if (o.sequential) options.sequential = {parse_sizes(*o.sequential), o.orders, call.seed()};
     return options;
   }

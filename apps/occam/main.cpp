@@ -1,5 +1,6 @@
 // The program: one message on standard error and an exit code of sysexits.h for whatever goes wrong.
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -56,23 +57,31 @@ int fail(int code, std::string message, const std::string& detail = "") {
 
 constexpr const char* kOutOfMemory = "out of memory; try fewer data sets at a time";
 
-// Some destructors of libraries allocate (nlohmann::json's does), and no exception can leave those. The user
-// gets the same message and exit code as elsewhere.
+std::atomic<bool> memory_ran_out = false;
+
+[[noreturn]] void note_want_of_memory() {
+  memory_ran_out = true;
+  throw std::bad_alloc();
+}
+
+// Some functions of libraries allocate where no exception may leave them (nlohmann::json's destructor,
+// toml++'s parser). The user gets the same message and exit code as elsewhere.
 [[noreturn]] void end_for_want_of_memory() {
-  if (!std::current_exception()) std::abort();
-  try {
-    std::rethrow_exception(std::current_exception());
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "occam: %s\n", kOutOfMemory);
-    std::_Exit(70);
-  } catch (...) {
-    std::abort();
-  }
+  if (!memory_ran_out) std::abort();
+  std::fprintf(stderr, "occam: %s\n", kOutOfMemory);
+  std::_Exit(70);
+}
+
+// Without memory a reader may take a good file for a bad one: streams swallow what is thrown at them.
+bool judged_without_memory(const occam::Error& error) {
+  return memory_ran_out &&
+         (error.kind() == occam::ErrorKind::bad_config || error.kind() == occam::ErrorKind::bad_data);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(note_want_of_memory);
   std::set_terminate(end_for_want_of_memory);
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
@@ -85,6 +94,7 @@ int main(int argc, char** argv) {
   } catch (const occam::Error& error) {
     const int code = exit_code(error.kind());
     if (error.kind() == occam::ErrorKind::io && reader_has_gone()) return code;
+    if (judged_without_memory(error)) return fail(70, fmt::format("{} ({})", kOutOfMemory, error.what()));
     if (error.kind() == occam::ErrorKind::internal) {
       return fail(code, fmt::format("internal error: {}; please report it", error.what()));
     }

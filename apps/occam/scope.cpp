@@ -15,12 +15,14 @@ namespace {
 
 struct ScopeVerb {
   std::string network, output, problem;
+  std::string device = kDefaultEngine;
   ScopeOptions options;
 };
 
 Fields own_fields(ScopeVerb& o) {
   return {field("problem", o.problem,
-                "the problem file, where its simulators are your own: they are run from no other")};
+                "the problem file, where its simulators are your own: they are run from no other"),
+          device_field(o.device)};
 }
 
 void scope(const ScopeVerb& o, const Call& call) {
@@ -36,7 +38,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     file.scope_tensors.clear();
   } else {
     const Problem problem = network_problem(file, o.problem);
-    Comparator comparator(file, pool);
+    Comparator comparator(file, pool, o.device);
     put_scope(build_scope(comparator, problem, o.options, call.seed(), *progress), file);
   }
   write_network_file(o.output, file);

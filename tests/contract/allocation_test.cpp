@@ -1,4 +1,5 @@
-// After warm-up a training step allocates nothing: all memory is the caller's workspace.
+// After warm-up a step of a training allocates nothing: neither the network's passes nor all that stands
+// around them.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -7,6 +8,8 @@
 
 #include "occam/networks/batch_gradient.hpp"
 #include "occam/nn/adam.hpp"
+#include "occam/simulate/problem_file.hpp"
+#include "occam/train/trainer.hpp"
 
 namespace {
 
@@ -98,6 +101,39 @@ TEST(NetworksThreaded, NoAllocationAfterWarmUp) {
     for (const std::string& head : heads().names()) {
       EXPECT_EQ(allocations_per_step({{"inv_width", 16}, {"head", head}}, threads), 0) << head;
     }
+  }
+}
+
+// Counts what is allocated between updates, which come after every step.
+struct Counting : SilentProgress {
+  std::int64_t last = 0, total = 0, counted = 0;
+  void update(std::int64_t step, std::int64_t steps, std::string_view) override {
+    if (step > steps / 2 && step < steps) {  // not those of warm-up, nor the last one, which is validated
+      total += allocations - last;
+      ++counted;
+    }
+    last = allocations;
+  }
+};
+
+// All steps count, simulation of the next batch, loss, optimiser and progress included. Sizes are fixed:
+// where they vary, a batch that is larger than any before takes more memory.
+TEST(NetworksThreaded, NoStepOfATrainerAllocates) {
+  constexpr const char* kCoins =
+      "name = \"coins\"\nn = 30\nfamily = \"bernoulli\"\n[model.flat]\ntheta = \"beta(1, 1)\"\n"
+      "[model.fair]\ntheta = \"beta(30, 30)\"\n";
+  const Problem coins = read_problem(kCoins, "coins");
+  for (const int threads : {1, 2}) {
+    TrainOptions options;
+    options.iterations = 90;
+    options.batch = 64;
+    options.validate_every = 1000;
+    options.validation_datasets = 100;
+    Counting counting;
+    ThreadPool pool(threads);
+    Trainer(coins, {}, options, {}, pool, counting).train();
+    EXPECT_EQ(counting.total, 0) << threads << " threads";
+    EXPECT_EQ(counting.counted, 44);
   }
 }
 

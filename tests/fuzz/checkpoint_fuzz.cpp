@@ -19,10 +19,6 @@ const nlohmann::json& identity() {
   return run;
 }
 
-Adam<float> optimiser() {
-  return {network().weight_count(), AdamOptions{}};
-}
-
 Safetensors sample() {
   TrainingProgress progress;
   progress.step = 7;
@@ -31,10 +27,10 @@ Safetensors sample() {
   progress.best_step = 5;
   progress.history = {{{"step", 5}, {"loss", 0.5}}};
   progress.failed = {0, 3};
-  progress.weights = progress.average = progress.best = sample_network(0).members[0];
-  Adam<float> adam = optimiser();
+  progress.best = sample_network(0).members[0];
+  const LearningState state = fresh_state(progress.best, Optimiser::adam);
   const occam::testing::TemporaryFolder folder;
-  write_checkpoint(folder / "c.checkpoint", identity(), progress, adam, network().layout());
+  write_checkpoint(folder / "c.checkpoint", identity(), progress, state, network().layout());
   return read_safetensors(folder / "c.checkpoint");
 }
 
@@ -48,17 +44,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   edit(contents, choices);
   seal(contents);
   const std::string& path = file.holding(safetensors_bytes(contents));
-  Adam<float> adam = optimiser();
+  LearningState state;
   TrainingProgress progress;
   const bool sound = accepted({ErrorKind::bad_config}, [&] {
-    progress = read_checkpoint(path, identity(), adam, network().layout(), 2);
+    progress = read_checkpoint(path, identity(), network().layout(), 2, state);
   });
   if (!sound) return 0;
   const auto weights = static_cast<std::size_t>(network().weight_count());
-  require(progress.weights.size() == weights && progress.average.size() == weights,
-          "as many weights as there are");
+  require(state.weights.size() == weights && state.average.size() == weights, "as many weights as there are");
   require(progress.best.empty() || progress.best.size() == weights, "as many best weights as there are");
-  require(adam.first_moment().size() == weights && adam.second_moment().size() == weights,
+  require(state.first_moment.size() == weights && state.second_moment.size() == weights,
           "a moment for each weight");
   require(progress.step >= 0 && progress.total >= 0 && progress.best_step >= 0, "steps are counted from 0");
   require(progress.failed.empty() || progress.failed.size() == 2, "failed draws of each model");

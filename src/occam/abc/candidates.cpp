@@ -1,19 +1,14 @@
 #include "occam/abc/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "occam/core/error.hpp"
+#include "occam/simulate/usable.hpp"
 
 namespace occam {
 namespace {
 
 constexpr std::int64_t kMemory = std::int64_t{64} << 20;  // bytes of data sets held at a time
-
-bool finite_values(std::span<const float> values) {
-  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
-}
 
 void copy_design(const std::vector<Column>& columns, DataView from, std::span<float> to) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -128,17 +123,12 @@ void Candidates::simulate(std::int64_t begin, std::int64_t end, Scratch& scratch
                           design_.n > 0});
       if (design_.n > 0) copy_design(problem_.columns(), design_, requests.back().out);
     }
-    next.simulate_many(requests);
+    simulate_usable(next, problem_.D(), requests);
     for (std::int64_t o = done; o < until; ++o) {
       const std::int64_t i = scratch.order[static_cast<std::size_t>(o)];
       const SimulationRequest& request = requests[static_cast<std::size_t>(o - done)];
-      if (request.rows < 0 || request.rows * problem_.D() > static_cast<std::int64_t>(request.out.size())) {
-        throw Error(ErrorKind::internal, "family '{}' wrote {} rows for n = {}, at most {} were promised",
-                    next.name(), request.rows, n_, rows_at_most(next));
-      }
       DataView& set = scratch.sets[static_cast<std::size_t>(i)];
       set = {request.out.data(), request.rows, problem_.D()};
-      if (!finite_values(set.values())) set.n = 0;
       failed_[static_cast<std::size_t>(begin + i)] = set.n == 0 ? 1 : 0;
     }
     done = until;

@@ -35,11 +35,11 @@ void mix(std::span<double> members, std::size_t J, double* mixture) {
 
 }  // namespace
 
-Comparator::Comparator(NetworkFile file, ThreadPool& pool)
+Comparator::Comparator(NetworkFile file, ThreadPool& pool, const std::string& device)
     : file_(std::move(file)),
       pool_(pool),
       network_(std::make_unique<Network<float>>(file_.config)),
-      runner_(std::make_unique<BatchGradient<float>>(*network_, pool)) {}
+      engine_(make_engine(device, file_.config, pool)) {}
 
 std::string Comparator::flag(Matrix<const float> rows) const {
   if (std::string doubt = file_.doubt(); !doubt.empty()) return doubt;
@@ -57,45 +57,51 @@ void Comparator::require_estimates() const {
 NetworkOutputs Comparator::outputs(Ragged<const float> data) {
   const auto J = static_cast<std::size_t>(file_.config.models);
   const auto P = static_cast<std::size_t>(file_.config.parameters);
-  const auto S = static_cast<std::size_t>(summary_width());
   const auto K = file_.members.size();
   const auto sets = static_cast<std::size_t>(data.sets);
   NetworkOutputs out;
   out.log_alpha.resize(sets * J);
   out.theta.assign(sets * P, 0.0);
-  out.summary.resize(sets * S);
   if (K > 1) out.members.resize(sets * K * J);
   if (K == 1 && file_.config.head_kind().samples) out.spread.resize(sets * J);
+  NetworkAnswers answers;
   for (std::size_t k = 0; k < K; ++k) {
-    runner_->answer(file_.members[k].data(), data, std::numeric_limits<std::int64_t>::max(),
-                    [&](std::int64_t first, const Network<float>::Tape& tape, const HeadAnswer& answer) {
-                      std::vector<double> f(J);
-                      for (std::int64_t b = 0; b < tape.models.rows; ++b) {
-                        const auto at = static_cast<std::size_t>(first + b);
-                        double* log_alpha =
-                            K == 1 ? out.log_alpha.data() + at * J : out.members.data() + (at * K + k) * J;
-                        if (answer.log_p.data != nullptr) {
-                          std::copy_n(answer.log_p.row(b), J, log_alpha);
-                        } else {
-                          std::copy_n(tape.models.row(b), J, f.begin());
-                          log_concentrations(file_.link, f, {log_alpha, J});
-                        }
-                        if (!out.spread.empty())
-                          std::copy_n(answer.spread.row(b), J, out.spread.data() + at * J);
-                        for (std::size_t p = 0; p < P; ++p) {
-                          const double estimate = file_.parameter_estimate(p, tape.parameters.row(b)[p]);
-                          out.theta[at * P + p] += estimate / static_cast<double>(K);
-                        }
-                        if (k == 0)
-                          std::copy_n(tape.summary.row(b), S,
-                                      out.summary.begin() + static_cast<std::ptrdiff_t>(at * S));
-                      }
-                    });
+    engine_->answer(file_.members[k], data, std::numeric_limits<std::int64_t>::max(), answers);
+    add_member(k, data.sets, answers, out);
+    if (k == 0) out.summary = std::move(answers.summary);
+    if (!out.spread.empty()) out.spread = std::move(answers.spread);
   }
   for (std::size_t at = 0; K > 1 && at < sets; ++at) {
     mix({out.members.data() + at * K * J, K * J}, J, out.log_alpha.data() + at * J);
   }
   return out;
+}
+
+void Comparator::add_member(std::size_t k, std::int64_t sets, const NetworkAnswers& answers,
+                            NetworkOutputs& out) const {
+  const auto J = static_cast<std::size_t>(file_.config.models);
+  const auto P = static_cast<std::size_t>(file_.config.parameters);
+  const std::size_t K = file_.members.size();
+  const auto one = [&](std::size_t at, std::vector<double>& f) {
+    double* log_alpha = K == 1 ? out.log_alpha.data() + at * J : out.members.data() + (at * K + k) * J;
+    if (!answers.log_p.empty()) {
+      std::copy_n(answers.log_p.data() + at * J, J, log_alpha);
+    } else {
+      f.assign(answers.models.begin() + static_cast<std::ptrdiff_t>(at * J),
+               answers.models.begin() + static_cast<std::ptrdiff_t>((at + 1) * J));
+      log_concentrations(file_.link, f, {log_alpha, J});
+    }
+    for (std::size_t p = 0; p < P; ++p) {
+      out.theta[at * P + p] +=
+          file_.parameter_estimate(p, answers.parameters[at * P + p]) / static_cast<double>(K);
+    }
+  };
+  constexpr std::int64_t kBlock = 256;
+  pool_.for_each((sets + kBlock - 1) / kBlock, [&](std::int64_t block, int) {
+    std::vector<double> f;
+    const std::int64_t end = std::min(sets, (block + 1) * kBlock);
+    for (std::int64_t at = block * kBlock; at < end; ++at) one(static_cast<std::size_t>(at), f);
+  });
 }
 
 void Comparator::compare(const std::vector<std::string>& ids, Ragged<const float> data,

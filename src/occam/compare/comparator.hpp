@@ -1,5 +1,4 @@
-// Comparator: a trained network put to use. Data sets in, a ModelPosterior out, many at a time on all
-// threads.
+// Comparator: a trained network put to use. Data sets in, a ModelPosterior out, many at a time, by an engine.
 #pragma once
 
 #include <memory>
@@ -7,7 +6,7 @@
 #include <vector>
 
 #include "occam/compare/model_posterior.hpp"
-#include "occam/networks/batch_gradient.hpp"
+#include "occam/engine/engine.hpp"
 #include "occam/networks/network_file.hpp"
 #include "occam/parallel/thread_pool.hpp"
 
@@ -33,7 +32,7 @@ struct NetworkOutputs {
 
 class Comparator {
  public:
-  Comparator(NetworkFile file, ThreadPool& pool);
+  Comparator(NetworkFile file, ThreadPool& pool, const std::string& device = kDefaultEngine);
   // Error(usage) where the network has no head for parameters.
   void require_estimates() const;
 
@@ -59,13 +58,17 @@ class Comparator {
                    const NetworkOutputs& outputs, ModelPosterior& answers,
                    ParameterEstimates* estimates) const;
 
+  // What the engine has to say of its work.
+  std::string remark() const { return engine_->remark(); }
+
  private:
+  void add_member(std::size_t k, std::int64_t sets, const NetworkAnswers& answers, NetworkOutputs& out) const;
   std::string flag(Matrix<const float> rows) const;
 
   NetworkFile file_;
   ThreadPool& pool_;
   std::unique_ptr<Network<float>> network_;
-  std::unique_ptr<BatchGradient<float>> runner_;
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace occam

@@ -29,7 +29,7 @@ std::vector<std::string> left_out_of_group(const Answered& answered) {
 
 Comparison::Comparison(NetworkFile file, ComparisonOptions options, ThreadPool& pool)
     : options_(std::move(options)),
-      comparator_(std::move(file), pool),
+      comparator_(std::move(file), pool, options_.device),
       scope_(scope_of(comparator_.file())),
       ranges_(comparator_.file()),
       columns_(shape(comparator_, options_)) {

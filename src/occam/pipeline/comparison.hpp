@@ -22,6 +22,7 @@ struct ComparisonOptions {
   bool summary = false;     // the network's summary of each data set
   std::optional<SequentialOptions> sequential = {};
   VerdictOptions verdict = {};
+  std::string device = kDefaultEngine;
 };
 
 // Answers for some data sets, with all that is said beside them.

@@ -82,9 +82,10 @@ std::shared_ptr<const ReferenceTable> read_table(const std::string& path, const 
 // Of a table, what trained the network is the reference, and what was set aside sets the rate of false
 // alarms.
 void add_scope(const ScopeOptions& options, const Problem& problem, const ReferenceTable* table,
-               std::uint64_t seed, ThreadPool& pool, ProgressSink& progress, NetworkFile& file) {
+               const std::string& device, std::uint64_t seed, ThreadPool& pool, ProgressSink& progress,
+               NetworkFile& file) {
   constexpr std::size_t kFewest = 100;
-  Comparator comparator(file, pool);
+  Comparator comparator(file, pool, device);
   if (table == nullptr) {
     put_scope(build_scope(comparator, problem, options, seed, progress), file);
     return;
@@ -147,6 +148,7 @@ Fields run_fields(TrainingCommand& o) {
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
       field("record_timing", o.record_timing,
             "put wall time and rate into the network file (which then differs from run to run)"),
+      device_field(o.device),
   };
 }
 
@@ -187,6 +189,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   const OutputLock lock(output);
   TrainRun run;
   run.seed = o.seed;
+  run.device = o.device;
   run.start = std::move(start);
   run.checkpoint = checkpoint_of(output);
   run.checkpoint_minutes = o.checkpoint_minutes;
@@ -211,7 +214,8 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   if (after.measure || o.scope.reference > 0) {
     complete(output, problem, file, [&] {
       if (after.measure) after.measure(file);
-      if (o.scope.reference > 0) add_scope(o.scope, problem, run.table.get(), o.seed, pool, progress, file);
+      if (o.scope.reference > 0)
+        add_scope(o.scope, problem, run.table.get(), o.device, o.seed, pool, progress, file);
     });
   }
   forget_checkpoints(run.checkpoint, o.train.ensemble);

@@ -19,6 +19,7 @@ namespace occam {
 struct TrainingCommand {
   std::string output;  // where the network goes
   std::uint64_t seed = 1;
+  std::string device = kDefaultEngine;
   TrainOptions train;
   ScopeOptions scope;
   std::string log, table;

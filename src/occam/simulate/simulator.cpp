@@ -1,13 +1,13 @@
 #include "occam/simulate/simulator.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
 #include "occam/simulate/call_text.hpp"
+#include "occam/simulate/usable.hpp"
 
 namespace occam {
 namespace {
@@ -30,14 +30,6 @@ void check_options(const SimulatorOptions& options, const Problem& problem) {
 // item, so that training and test data do not share it.
 Rng stream_of(std::uint64_t seed, Purpose what, Purpose purpose, std::int64_t item) {
   return {seed, what, static_cast<std::uint64_t>(purpose) << 56 | static_cast<std::uint64_t>(item)};
-}
-
-bool all_finite(std::span<const float> values) {
-  // On the bits, and without an early exit: this loop becomes SIMD code.
-  constexpr std::uint32_t kExponent = 0x7f800000u;
-  std::uint32_t bad = 0;
-  for (const float x : values) bad |= (std::bit_cast<std::uint32_t>(x) & kExponent) == kExponent ? 1u : 0u;
-  return bad == 0;
 }
 
 std::string parameters_text(const Model& model, std::span<const double> theta) {
@@ -188,15 +180,10 @@ void Simulator::draw_parameters(std::int64_t b) {
 // Whether a request gave usable data; counts it where not.
 bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
   const Model& model = problem_.models()[static_cast<std::size_t>(out_->models()[b])];
-  const std::int64_t rows = request.rows;
-  if (rows < 0 || rows * problem_.D() > static_cast<std::int64_t>(request.out.size())) {
-    throw Error(ErrorKind::internal, "family '{}' wrote {} rows for n = {}, at most {} were promised",
-                model.family().name(), rows, request.n, problem_.max_rows(out_->models()[b], request.n));
-  }
-  if (rows > 0 && all_finite(request.out.first(static_cast<std::size_t>(rows * problem_.D())))) {
-    rows_[b] = rows;
+  if (request.rows > 0) {
+    rows_[b] = request.rows;
     if (!options_.complete) {
-      lose_values(problem_, seed_, purpose_, first_ + b, {request.out.data(), rows, problem_.D()});
+      lose_values(problem_, seed_, purpose_, first_ + b, {request.out.data(), request.rows, problem_.D()});
     }
     return true;
   }
@@ -229,7 +216,7 @@ void Simulator::run_task(std::int64_t task) {
                       0,
                       problem_.design() != nullptr};
     }
-    family.simulate_many({requests_.data() + begin, static_cast<std::size_t>(left - begin)});
+    simulate_usable(family, problem_.D(), {requests_.data() + begin, static_cast<std::size_t>(left - begin)});
     std::int64_t failed = begin;
     for (std::int64_t i = begin; i < left; ++i) {
       if (!accept(order_[i], requests_[i])) std::swap(order_[failed++], order_[i]);

@@ -117,25 +117,25 @@ std::string difference(const json& ours, const json& theirs) {
 }  // namespace
 
 void write_checkpoint(const std::string& path, const json& identity, const TrainingProgress& progress,
-                      Adam<float>& adam, const ParameterLayout& layout) {
+                      const LearningState& state, const ParameterLayout& layout) {
   Safetensors contents;
   contents.metadata = {{"format", kFormat},
                        {"format_version", kFormatVersion},
                        {"program", std::string("occam ") + kVersion},
                        {"identity", identity.dump()},
                        {"progress", to_json(progress).dump()}};
-  add_tensors(contents, layout, progress.weights, "weights/");
-  add_tensors(contents, layout, progress.average, "average/");
-  add_tensors(contents, layout, adam.first_moment(), "m/");
-  add_tensors(contents, layout, adam.second_moment(), "v/");
+  add_tensors(contents, layout, state.weights, "weights/");
+  add_tensors(contents, layout, state.average, "average/");
+  add_tensors(contents, layout, state.first_moment, "m/");
+  add_tensors(contents, layout, state.second_moment, "v/");
   if (!progress.best.empty()) add_tensors(contents, layout, progress.best, "best/");
-  if (!progress.momentum.empty()) add_tensors(contents, layout, progress.momentum, "momentum/");
+  if (!state.momentum.empty()) add_tensors(contents, layout, state.momentum, "momentum/");
   seal(contents);
   write_safetensors(path, contents);
 }
 
-TrainingProgress read_checkpoint(const std::string& path, const json& identity, Adam<float>& adam,
-                                 const ParameterLayout& layout, std::int64_t models) {
+TrainingProgress read_checkpoint(const std::string& path, const json& identity, const ParameterLayout& layout,
+                                 std::int64_t models, LearningState& state) {
   const Safetensors contents = read_safetensors(path);
   const auto refuse = [&](const std::string& why) -> Error {
     return Error(ErrorKind::bad_config, "{}: {}; remove it or train without --resume", path, why);
@@ -151,18 +151,12 @@ TrainingProgress read_checkpoint(const std::string& path, const json& identity, 
     if (!is_possible(progress, static_cast<std::size_t>(models)))
       throw Error(ErrorKind::bad_config, "what it says of the progress of training is not possible");
     const auto take = [&](const char* prefix) { return take_tensors(contents, layout, prefix); };
-    progress.weights = take("weights/");
-    progress.average = take("average/");
     if (std::isfinite(progress.best_loss)) progress.best = take("best/");
+    state = {take("weights/"), take("average/"), take("m/"), take("v/"), {}};
     if (identity.value("/set of training options/optimiser"_json_pointer, "") == "muon")
-      progress.momentum = take("momentum/");
-    std::vector<float> first = take("m/");
-    std::vector<float> second = take("v/");
-    if (std::any_of(second.begin(), second.end(), [](float v) { return v < 0; }))
+      state.momentum = take("momentum/");
+    if (std::any_of(state.second_moment.begin(), state.second_moment.end(), [](float v) { return v < 0; }))
       throw Error(ErrorKind::bad_config, "the state of its optimiser is not usable");
-    adam.first_moment() = std::move(first);
-    adam.second_moment() = std::move(second);
-    adam.set_step(progress.step);
     return progress;
   } catch (const json::exception& error) {
     throw refuse(fmt::format("its contents are not usable ({})", shown(error.what(), 200)));

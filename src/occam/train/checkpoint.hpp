@@ -9,8 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "occam/nn/adam.hpp"
-#include "occam/nn/parameters.hpp"
+#include "occam/engine/engine.hpp"
 
 namespace occam {
 
@@ -27,20 +26,20 @@ struct TrainingProgress {
   double seconds = 0;  // spent so far
   nlohmann::json history = nlohmann::json::array();
   nlohmann::json cycles = nlohmann::json::array();  // [steps, loss, gain over the cycle before, its error]
-  std::vector<std::int64_t> failed;           // (J) draws that gave no usable data, over the batches used
-  double expected_gain = -1;                  // of twice the training, in nats; below 0: not known yet
-  std::vector<float> weights, average, best;  // best: empty before the first validation
-  std::vector<float> momentum;                // of Muon; empty without it
+  std::vector<std::int64_t> failed;  // (J) draws that gave no usable data, over the batches used
+  double expected_gain = -1;         // of twice the training, in nats; below 0: not known yet
+  std::vector<float> best;           // weights; empty before the first validation
 };
 
 // `identity` says which run this is: only a run with the same one may go on from it. Its members are named in
 // messages, such as {"seed": 1, "training options": {...}}.
 void write_checkpoint(const std::string& path, const nlohmann::json& identity,
-                      const TrainingProgress& progress, Adam<float>& adam, const ParameterLayout& layout);
+                      const TrainingProgress& progress, const LearningState& state,
+                      const ParameterLayout& layout);
 
 // `models` is the number J. Error(bad_config) for a file that is no checkpoint, is damaged, was made by
-// another version of the program, or belongs to another run; `adam` is left as it was then.
-TrainingProgress read_checkpoint(const std::string& path, const nlohmann::json& identity, Adam<float>& adam,
-                                 const ParameterLayout& layout, std::int64_t models);
+// another version of the program, or belongs to another run.
+TrainingProgress read_checkpoint(const std::string& path, const nlohmann::json& identity,
+                                 const ParameterLayout& layout, std::int64_t models, LearningState& state);
 
 }  // namespace occam

@@ -1,7 +1,7 @@
 // Trainer: simulate, compare the network's answer with the true model, improve the weights; again and again.
-// Owns weights, optimiser state and averaged weights. Everything a step does follows from the problem, the
-// options, the seed and the step number, so a run interrupted and resumed ends with the same bits as one that
-// was not.
+// An Engine makes the steps, Batches have the data, the Course says how long; this is what they meet in.
+// Everything a step does follows from the problem, the options, the seed and the step number, so a run
+// interrupted and resumed ends with the same bits as one that was not.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "occam/core/progress.hpp"
-#include "occam/networks/batch_gradient.hpp"
+#include "occam/engine/engine.hpp"
 #include "occam/networks/network_file.hpp"
-#include "occam/nn/adam.hpp"
 #include "occam/train/options.hpp"
 #include "occam/train/source.hpp"
 
@@ -32,6 +31,7 @@ struct TrainEvent {
 
 struct TrainRun {
   std::uint64_t seed = 1;
+  std::string device = kDefaultEngine;  // what makes the steps; a run may be resumed on another
   std::int64_t member = 0;        // of an ensemble: members differ in initial weights and training data only
   std::string checkpoint;         // path; empty: none
   double checkpoint_minutes = 5;  // between two checkpoints
@@ -68,36 +68,30 @@ class Trainer {
 
  private:
   struct State;
-  class Loss;
 
   void build_network(const nlohmann::json& network_options);
   void check_head_options() const;
-  void open_sources();
-  void settle_batch();
-  Batch simulate(Purpose purpose, std::int64_t count);
-  void learn_parameter_scales(const Batch& sample);
+  void begin();
   void begin_attempt(std::int64_t attempt);
-  Batch& batch_for(std::int64_t step);
-  bool step(std::int64_t step);  // false, and nothing done, where the loss is not finite
+  void load_checkpoint();
+  void stop_if_asked();
+  void step();
+  // What the engine has to report goes into the progress.
+  void take_report();
   void end_at_fault();
-  double share_done(std::int64_t step) const;
   double validate();
   std::vector<double> validation_losses(const std::vector<float>& weights, std::int64_t sets);
-  bool judge_cycle();
-  std::string progress_note() const;
-  std::string doubt() const;
-  bool should_restart(double validation_loss);
+  // False when the run is over.
+  bool judge();
+  bool judge_length(double loss);
   void settle_total();
+  void show_progress();
+  std::string doubt() const;
   void report_failures();
-  std::size_t start_member() const;
-  nlohmann::json identity() const;
   // False, after a warning, where it cannot be written.
   bool try_checkpoint();
   std::string after_checkpoint(bool saved) const;
-  void load_checkpoint();
-  std::pair<std::int64_t, std::int64_t> trained_sizes() const;
-  NetworkFile finished() const;
-  std::int64_t batch_number(std::int64_t step) const;
+  NetworkFile finished();
 
   Problem problem_;
   TrainOptions options_;

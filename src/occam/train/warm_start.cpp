@@ -92,15 +92,14 @@ void grow_weights(const NetworkFile& from, std::size_t member, const Problem& pr
   }
 }
 
-void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<double>& mean,
-                 std::vector<double>& scale, std::vector<ColumnInput>& inputs) {
+void keep_scales(const NetworkFile& from, const Problem& problem, ParameterTargets& targets) {
   const auto place = places(problem.parameter_names(), from.parameter_names);
   for (std::size_t p = 0; p < place.size(); ++p) {
     if (place[p] < 0) continue;
     const auto old = static_cast<std::size_t>(place[p]);
-    mean[p] = from.parameter_mean[old];
-    scale[p] = from.parameter_scale[old];
-    inputs[p] = from.parameter_inputs.empty() ? ColumnInput{} : from.parameter_inputs[old];
+    targets.mean[p] = from.parameter_mean[old];
+    targets.scale[p] = from.parameter_scale[old];
+    targets.inputs[p] = from.parameter_inputs.empty() ? ColumnInput{} : from.parameter_inputs[old];
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "occam/engine/engine.hpp"
 #include "occam/networks/network_file.hpp"
 #include "occam/simulate/problem.hpp"
 
@@ -21,8 +22,7 @@ void grow_weights(const NetworkFile& from, std::size_t member, const Problem& pr
                   const Network<float>& to, std::vector<float>& weights);
 
 // Parameters that the old network estimates keep the scale of their estimates.
-void keep_scales(const NetworkFile& from, const Problem& problem, std::vector<double>& mean,
-                 std::vector<double>& scale, std::vector<ColumnInput>& inputs);
+void keep_scales(const NetworkFile& from, const Problem& problem, ParameterTargets& targets);
 
 // 16 hexadecimal digits.
 std::string weight_checksum(const std::vector<float>& weights);

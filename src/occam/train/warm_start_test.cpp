@@ -58,16 +58,15 @@ TEST(WarmStart, KnownModelsKeepTheirWeightsInAnyOrderAndNewOnesBeginAsTheirMean)
       EXPECT_FLOAT_EQ(is[3 * r], 0.5f * (was[2 * r] + was[2 * r + 1]) + 0.05f) << tensor.name;
     }
   }
-  std::vector<double> mean = {7}, scale = {7};
-  std::vector<ColumnInput> inputs = {{Transformation::asinh, 1, 1, false, {}, 0}};
-  keep_scales(from, problem, mean, scale, inputs);
-  EXPECT_EQ(mean[0], 0.25);
-  EXPECT_EQ(scale[0], 4);
-  EXPECT_EQ(inputs[0], ColumnInput{});
+  ParameterTargets targets{{{Transformation::asinh, 1, 1, false, {}, 0}}, {7}, {7}, {}};
+  keep_scales(from, problem, targets);
+  EXPECT_EQ(targets.mean[0], 0.25);
+  EXPECT_EQ(targets.scale[0], 4);
+  EXPECT_EQ(targets.inputs[0], ColumnInput{});
   NetworkFile tamed = from;
   tamed.parameter_inputs = {{Transformation::log, 0.5, 1, false, {}, 0}};
-  keep_scales(tamed, problem, mean, scale, inputs);
-  EXPECT_EQ(inputs, tamed.parameter_inputs);
+  keep_scales(tamed, problem, targets);
+  EXPECT_EQ(targets.inputs, tamed.parameter_inputs);
 }
 
 std::string refusal(const NetworkFile& from, const Problem& problem) {

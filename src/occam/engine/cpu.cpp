@@ -1,0 +1,140 @@
+#include "occam/engine/cpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace occam {
+namespace {
+
+template <class To, class From>
+std::vector<To> converted(const std::vector<From>& values) {
+  return {values.begin(), values.end()};
+}
+
+template <class From, class To>
+void copy_rows(Matrix<From> from, std::int64_t first, std::vector<To>& to) {
+  for (std::int64_t b = 0; b < from.rows && from.data != nullptr; ++b) {
+    std::transform(from.row(b), from.row(b) + from.columns, to.begin() + (first + b) * from.columns,
+                   [](auto x) { return static_cast<To>(x); });
+  }
+}
+
+}  // namespace
+
+template <class T>
+CpuEngine<T>::CpuEngine(const NetworkConfig& config, ThreadPool& pool)
+    : network_(config), pool_(pool), gradient_(network_, pool) {}
+
+template <class T>
+void CpuEngine<T>::learn(LearningPlan plan, LearningState state, std::int64_t step) {
+  plan_ = std::move(plan);
+  loss_.emplace(network_, plan_);
+  AdamOptions options;
+  options.clip_norm = plan_.clip;
+  adam_.emplace(network_.weight_count(), options);
+  adam_->first_moment() = converted<T>(state.first_moment);
+  adam_->second_moment() = converted<T>(state.second_moment);
+  adam_->set_step(step);
+  muon_.reset();
+  if (plan_.optimiser == Optimiser::muon) muon_.emplace(network_.layout());
+  weights_ = converted<T>(state.weights);
+  average_ = converted<T>(state.average);
+  momentum_ = converted<T>(state.momentum);
+  report_ = {};
+}
+
+template <class T>
+void CpuEngine<T>::step(BatchFeed& batches, const StepSettings& settings) {
+  if (report_.fault) return;
+  const Batch& batch = batches.batch(settings.step);
+  // The next batch is simulated by the same threads, in the same loop.
+  const SideTasks next = batches.begin_next(settings.step);
+  const auto count = batch.size();
+  const PassNoise noise{plan_.seed, static_cast<std::uint64_t>(settings.step * count)};
+  loss_->begin(batch, settings);
+  gradient_.run(weights_.data(), batch.view(), *loss_, 1.0 / static_cast<double>(count), next, &noise);
+  batches.end_next();
+  const double mean = loss_->mean();
+  if (!std::isfinite(mean) || !std::isfinite(gradient_.squared_norm())) {
+    report_.fault = settings.step;
+    return;
+  }
+  if (std::exchange(taken_, false)) report_.clear();
+  report_.add(mean,
+              batches.first_use(settings.step) ? batch.failed_draws() : std::span<const std::int64_t>());
+  update(settings);
+}
+
+template <class T>
+void CpuEngine<T>::update(const StepSettings& settings) {
+  T* const gradient = gradient_.gradient().data();
+  adam_->begin(settings.rate, gradient_.squared_norm());
+  if (muon_) {
+    pool_.for_each(muon_->matrices(), [&](std::int64_t matrix, int) {
+      muon_->update(matrix, settings.rate, gradient, momentum_.data(), weights_.data());
+    });
+  }
+  pool_.for_each(adam_->chunks(), [&](std::int64_t chunk, int) {
+    adam_->update_chunk(chunk, gradient, weights_.data());
+    average_chunk(chunk, network_.weight_count(), plan_.average, settings.step, weights_.data(),
+                  average_.data());
+  });
+}
+
+template <class T>
+const StepReport& CpuEngine<T>::take_report() {
+  if (std::exchange(taken_, true)) report_.clear();
+  return report_;
+}
+
+template <class T>
+const LearningState& CpuEngine<T>::state() {
+  exported_.weights.assign(weights_.begin(), weights_.end());
+  exported_.average.assign(average_.begin(), average_.end());
+  exported_.first_moment.assign(adam_->first_moment().begin(), adam_->first_moment().end());
+  exported_.second_moment.assign(adam_->second_moment().begin(), adam_->second_moment().end());
+  exported_.momentum.assign(momentum_.begin(), momentum_.end());
+  return exported_;
+}
+
+template <class T>
+void CpuEngine<T>::answer(const std::vector<float>& weights, Ragged<const float> data,
+                          std::int64_t most_samples, NetworkAnswers& out) {
+  const NetworkConfig& config = network_.config();
+  const auto sets = static_cast<std::size_t>(data.sets);
+  const auto J = static_cast<std::size_t>(config.models);
+  const HeadKind& head = config.head_kind();
+  out.models.resize(sets * J);
+  out.parameters.resize(sets * static_cast<std::size_t>(config.parameters));
+  out.summary.resize(sets * static_cast<std::size_t>(network_.summary_width()));
+  out.log_p.resize(head.concentrations ? 0 : sets * J);
+  out.spread.resize(head.samples ? sets * J : 0);
+  const auto run = [&](const T* own) {
+    gradient_.answer(
+        own, data, most_samples,
+        [&](std::int64_t first, const typename Network<T>::Tape& tape, const HeadAnswer& answer) {
+          copy_rows(tape.models, first, out.models);
+          copy_rows(tape.parameters, first, out.parameters);
+          copy_rows(tape.summary, first, out.summary);
+          copy_rows(answer.log_p, first, out.log_p);
+          copy_rows(answer.spread, first, out.spread);
+        });
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    run(weights.data());
+  } else {
+    run(converted<T>(weights).data());
+  }
+}
+
+template class CpuEngine<float>;
+template class CpuEngine<double>;
+
+void register_cpu(Registry<EngineKind>& registry) {
+  registry.add("cpu", {"all threads of this machine", [](const NetworkConfig& config, ThreadPool& pool) {
+                         return std::make_unique<CpuEngine<float>>(config, pool);
+                       }});
+}
+
+}  // namespace occam

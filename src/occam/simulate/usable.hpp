@@ -1,0 +1,14 @@
+// Requests to a family, and whether what it made is usable: the one rule for all who simulate.
+#pragma once
+
+#include <span>
+
+#include "occam/simulate/family.hpp"
+
+namespace occam {
+
+// Simulates all requests together. Those that gave no usable data (no row, or a value that is not finite)
+// have no rows afterwards. Error(internal) where the family wrote more rows than it promised.
+void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests);
+
+}  // namespace occam

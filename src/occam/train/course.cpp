@@ -1,0 +1,151 @@
+#include "occam/train/course.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace occam {
+namespace {
+
+// A validation loss this much (in nats) below chance counts as having learned something.
+constexpr double kChanceMargin = 0.01;
+// One that is not even this much below is of a network whose answers mean nothing.
+constexpr double kNothingLearned = 0.001;
+
+// Mean of `before` - `now`, and its standard error: they are of the same data sets.
+struct Gain {
+  double mean = 0, error = 0;
+};
+
+Gain gain_of(std::span<const double> now, std::span<const double> before) {
+  const auto count = static_cast<double>(now.size());
+  Gain gain;
+  for (std::size_t b = 0; b < before.size(); ++b) gain.mean += (before[b] - now[b]) / count;
+  double squares = 0;
+  for (std::size_t b = 0; b < before.size(); ++b) squares += std::pow(before[b] - now[b] - gain.mean, 2);
+  gain.error = std::sqrt(squares) / count;
+  return gain;
+}
+
+void keep_best(TrainingProgress& at, double loss, const std::vector<float>& weights) {
+  at.best = weights;
+  at.best_loss = loss;
+  at.best_step = at.step;
+}
+
+}  // namespace
+
+Course::Course(const TrainOptions& options, double chance, ProgressSink& progress)
+    : options_(options), chance_(chance), progress_(progress) {}
+
+// Of the present cycle, where a run finds out its end.
+double Course::share_done(const TrainingProgress& at) const {
+  if (!options_.automatic()) return occam::progress(at.step, options_.warmup, at.total);
+  const Cycle cycle = cycle_of(at.step, options_.first_cycle);
+  return static_cast<double>(at.step - cycle.first) / static_cast<double>(cycle.last - cycle.first);
+}
+
+StepSettings Course::settings(const TrainingProgress& at) const {
+  const double done = share_done(at);
+  const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
+  const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
+  return {.step = at.step,
+          .rate = options_.rate_schedule().at(at.step, at.total),
+          .lambda = options_.lambda * ramp,
+          .parameter_weight = options_.parameter_weight * fade};
+}
+
+void Course::settle_total(TrainingProgress& at, double seconds, double steps_per_s) const {
+  if (at.total > 0) return;
+  if (options_.automatic()) {
+    at.total = std::min(cycle_of(at.step, options_.first_cycle).last, options_.most_iterations);
+    return;
+  }
+  if (options_.minutes <= 0) {
+    at.total = options_.iterations;
+    return;
+  }
+  if (at.step < std::max<std::int64_t>(options_.warmup, 1)) return;
+  const double left = 60 * options_.minutes - seconds;
+  at.total = at.step + std::max<std::int64_t>(1, static_cast<std::int64_t>(0.97 * left * steps_per_s));
+  progress_.say(
+      fmt::format("{:.2f} ms per step: {} steps in {} minutes (the same result again: --iterations {})",
+                  1e3 / steps_per_s, at.total, options_.minutes, at.total));
+}
+
+bool Course::validates(const TrainingProgress& at) const {
+  return at.step % options_.validate_every == 0 || at.step == at.total || at_chance_check(at);
+}
+
+bool Course::restarts(const TrainingProgress& at, double validation_loss) const {
+  if (validation_loss < chance_ - kChanceMargin) return false;
+  if (at.attempt >= options_.restarts) {
+    progress_.warn(fmt::format(
+        "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",
+        at.step, validation_loss, options_.restarts));
+    return false;
+  }
+  progress_.say(
+      fmt::format("still at chance after step {} (validation loss {:.4f}): restarting from another "
+                  "initialisation ({} of {})",
+                  at.step, validation_loss, at.attempt + 1, options_.restarts));
+  return true;
+}
+
+void Course::forget_cycles(TrainingProgress& at) const {
+  if (!options_.automatic()) return;
+  at.total = 0;
+  at.cycles = nlohmann::json::array();
+  at.best.clear();
+  at.best_loss = INFINITY;
+  at.expected_gain = -1;
+}
+
+// Gains shrink from cycle to cycle by a factor that is half a guess, half what was seen.
+bool Course::judge_cycle(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
+                         const std::vector<float>& weights) const {
+  const bool first = before.empty();
+  double loss = 0;
+  for (const double one : now) loss += one / static_cast<double>(now.size());
+  const Gain gain = gain_of(now, before);
+  double shrinking = 0.5;
+  if (at.cycles.size() > 1) {
+    const double last = at.cycles.back()[2].get<double>();
+    if (last > gain.error) shrinking = std::sqrt(0.5 * std::clamp(gain.mean / last, 0.25, 1.0));
+  }
+  // A gain within its own error may be as large as the error.
+  const double expected = std::max(gain.error, gain.mean) * shrinking;
+  at.cycles.push_back({at.step, loss, gain.mean, gain.error});
+  at.last_validation = loss;
+  if (first || gain.mean > 0) keep_best(at, loss, weights);
+  if (first) return true;
+  at.expected_gain = expected;
+  const bool more = loss > chance_ - kChanceMargin || expected > options_.gain;
+  progress_.say(fmt::format(
+      "step {}: validation loss {:.4f}, doubling the training gained {:.4f} (+- {:.4f}); doubling "
+      "it again is expected to gain {:.4f}{}",
+      at.step, loss, gain.mean, gain.error, expected,
+      more ? "" : fmt::format(", less than {}: done", options_.gain)));
+  return more;
+}
+
+bool Course::judge_validation(TrainingProgress& at, double loss, const std::vector<float>& weights) const {
+  if (loss < at.best_loss) {
+    keep_best(at, loss, weights);
+    at.stale = 0;
+    return false;
+  }
+  if (++at.stale != options_.patience || options_.patience == 0) return false;
+  progress_.say(
+      fmt::format("no improvement in {} validations: stopping at step {}", options_.patience, at.step));
+  return true;
+}
+
+std::string Course::doubt(double best_loss) const {
+  if (best_loss < chance_ - kNothingLearned) return "";
+  return fmt::format("it learned nothing in training (validation loss {:.4f}, chance {:.4f})", best_loss,
+                     chance_);
+}
+
+}  // namespace occam

@@ -1,0 +1,53 @@
+// The course of a training: how long it goes on, where it is judged, when it begins again, when it is done.
+// What is decided stands in the TrainingProgress, which checkpoints keep.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "occam/core/progress.hpp"
+#include "occam/engine/engine.hpp"
+#include "occam/train/checkpoint.hpp"
+#include "occam/train/options.hpp"
+
+namespace occam {
+
+class Course {
+ public:
+  // `chance` is the loss of answering with the model prior.
+  Course(const TrainOptions& options, double chance, ProgressSink& progress);
+
+  bool goes_on(const TrainingProgress& at) const { return at.total == 0 || at.step < at.total; }
+  // The rates and weights of the step that is next.
+  StepSettings settings(const TrainingProgress& at) const;
+
+  // How many steps there are, as soon as that can be said: a run limited by time learns at the end of its
+  // warm-up how many that is. Seconds are those spent so far.
+  void settle_total(TrainingProgress& at, double seconds, double steps_per_s) const;
+
+  bool at_chance_check(const TrainingProgress& at) const { return at.step == options_.chance_step(at.total); }
+  bool validates(const TrainingProgress& at) const;
+  // Whether a run that has learned nothing by now begins again; says so.
+  bool restarts(const TrainingProgress& at, double validation_loss) const;
+  void forget_cycles(TrainingProgress& at) const;  // of an attempt that is given up
+
+  // Where a run finds out its end: the losses of the same data sets now and after the cycle before (empty: it
+  // is the first) say what doubling the training gained, and what doubling it again would. True if that is
+  // worth it.
+  bool judge_cycle(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
+                   const std::vector<float>& weights) const;
+  // Otherwise: keeps the weights if they are the best. True when there was no improvement for too long.
+  bool judge_validation(TrainingProgress& at, double loss, const std::vector<float>& weights) const;
+
+  // Why the answers of a network mean nothing whose training ended so, or nothing.
+  std::string doubt(double best_loss) const;
+
+ private:
+  double share_done(const TrainingProgress& at) const;
+
+  const TrainOptions& options_;
+  double chance_;
+  ProgressSink& progress_;
+};
+
+}  // namespace occam

@@ -1,0 +1,108 @@
+#include "occam/train/course.hpp"
+
+#include <gtest/gtest.h>
+
+namespace occam {
+namespace {
+
+struct Heard : SilentProgress {
+  std::vector<std::string> said;
+  void say(std::string_view message) override { said.emplace_back(message); }
+};
+
+const double kChance = std::log(2.0);
+const std::vector<float> kWeights = {1, 2};
+
+TrainOptions automatic() {
+  TrainOptions options;
+  options.first_cycle = 100;
+  options.most_iterations = 1000;
+  return options;
+}
+
+// The gain of each data set is `gain`, give or take: its error is small but not zero.
+std::vector<double> losses(std::int64_t count, double mean) {
+  std::vector<double> all;
+  for (std::int64_t b = 0; b < count; ++b) all.push_back(mean + (b % 2 == 0 ? 1e-5 : -1e-5));
+  return all;
+}
+
+TEST(Course, GoesOnWhileDoublingGainsEnough) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  course.settle_total(at, 0, 1);
+  EXPECT_EQ(at.total, 100);
+  at.step = 100;
+  EXPECT_TRUE(course.judge_cycle(at, losses(100, 0.5), {}, kWeights)) << "one cycle says nothing";
+  EXPECT_EQ(at.best, kWeights);
+  at.step = 200;
+  EXPECT_TRUE(course.judge_cycle(at, losses(100, 0.49), losses(100, 0.5), kWeights));
+  EXPECT_NEAR(at.expected_gain, 0.005, 1e-6) << "half of what was gained";
+  at.step = 400;
+  EXPECT_FALSE(course.judge_cycle(at, losses(100, 0.4899), losses(100, 0.49), kWeights));
+  EXPECT_LT(at.expected_gain, options.gain);
+  EXPECT_EQ(at.best_step, 400);
+  EXPECT_NE(heard.said.back().find("done"), std::string::npos);
+}
+
+TEST(Course, KeepsTheBetterOfTwoCycles) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  at.step = 100;
+  course.judge_cycle(at, losses(100, 0.5), {}, kWeights);
+  at.step = 200;
+  course.judge_cycle(at, losses(100, 0.51), losses(100, 0.5), {7, 8});
+  EXPECT_EQ(at.best, kWeights);
+  EXPECT_EQ(at.best_step, 100);
+}
+
+TEST(Course, RestartsAtChanceAsOftenAsAllowed) {
+  Heard heard;
+  TrainOptions options;
+  options.restarts = 1;
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  EXPECT_FALSE(course.restarts(at, kChance - 0.02));
+  EXPECT_TRUE(course.restarts(at, kChance - 0.001));
+  at.attempt = 1;
+  EXPECT_FALSE(course.restarts(at, kChance - 0.001));
+  EXPECT_EQ(course.doubt(kChance - 0.02), "");
+  EXPECT_NE(course.doubt(kChance), "");
+}
+
+TEST(Course, PatienceEndsARunOfGivenLength) {
+  Heard heard;
+  TrainOptions options;
+  options.iterations = 1000;
+  options.patience = 2;
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  EXPECT_FALSE(course.judge_validation(at, 0.5, kWeights));
+  EXPECT_FALSE(course.judge_validation(at, 0.6, {}));
+  EXPECT_FALSE(course.judge_validation(at, 0.4, {3, 4}));
+  EXPECT_FALSE(course.judge_validation(at, 0.6, {}));
+  EXPECT_TRUE(course.judge_validation(at, 0.6, {}));
+  EXPECT_EQ(at.best, (std::vector<float>{3, 4}));
+}
+
+TEST(Course, ARunLimitedByTimeLearnsItsLengthAfterTheWarmUp) {
+  Heard heard;
+  TrainOptions options;
+  options.minutes = 1;
+  options.warmup = 10;
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  course.settle_total(at, 0, 100);
+  EXPECT_EQ(at.total, 0);
+  EXPECT_TRUE(course.goes_on(at));
+  at.step = 10;
+  course.settle_total(at, 10, 100);
+  EXPECT_EQ(at.total, 10 + 4850);
+}
+
+}  // namespace
+}  // namespace occam
