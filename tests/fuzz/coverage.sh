@@ -1,27 +1,33 @@
 #!/usr/bin/env bash
-# Which lines of the scope code the network target reaches: compiles src/occam/scope once more, with counters, links the
-# target against it, runs it for some seconds and then over the inputs it has kept, and prints the table of llvm-cov. After
-# `make fuzz`, which builds the rest.
-#   tests/fuzz/coverage.sh BUILD SECONDS
+# Which lines of the scope code the network target reaches: compiles src/occam/scope once more, with counters, links all
+# targets against it and the rest of a build, runs the corpus and some mutations, and prints what gcov counted.
+#   tests/fuzz/coverage.sh BUILD EXECUTIONS
+# BUILD is the folder of a build by GCC, such as build/release. A tenth of EXECUTIONS are of network files.
 set -euo pipefail
 if [ $# -ne 2 ]; then sed -n '2,5s/^# //p' "$0"; exit 64; fi
-build=$(realpath "$1") seconds=$2
+build=$(realpath "$1") executions=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+flags=(-std=c++20 -O1 -I"$source/src" -I"$build/generated" -I"$build/tests/fuzz" -I"$source/tests/fuzz")
 
+cd "$work"
 for file in "$source"/src/occam/scope/*.cpp; do
   case $file in *_test.cpp) continue ;; esac
-  clang++-16 -std=c++20 -O1 -I"$source/src" -I"$build/generated" -fprofile-instr-generate -fcoverage-mapping \
-    -c "$file" -o "$work/$(basename "$file").o"
+  g++ "${flags[@]}" --coverage -c "$file" -o "$(basename "$file" .cpp).o"
+done
+for file in "$source"/tests/fuzz/*_fuzz.cpp; do
+  name=$(basename "$file" _fuzz.cpp)
+  g++ "${flags[@]}" -DLLVMFuzzerTestOneInput="fuzz_$name" -c "$file" -o "target-$name.o"
 done
 # The first definition counts: that with counters.
-clang++-16 -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -static-libstdc++ -Wl,--allow-multiple-definition \
-  "$work"/*.o "$build"/tests/fuzz/CMakeFiles/fuzz_support.dir/Unity/*.o \
-  "$build"/tests/fuzz/CMakeFiles/network_fuzz.dir/network_fuzz.cpp.o "$build/src/occam/liboccam.a" -ldl -lz -o "$work/network"
-cp -r "$source/tests/fuzz/corpus/network" "$work/corpus"
-cd "$work"
-LLVM_PROFILE_FILE=/dev/null ./network corpus -max_total_time="$seconds" -print_final_stats=1 2>&1 | grep number_of_executed || true
-LLVM_PROFILE_FILE=$work/counts ./network corpus -runs=0 > log 2>&1
-llvm-profdata-16 merge counts -o profile
-llvm-cov-16 report ./network -instr-profile=profile "$source"/src/occam/scope/*.cpp
+g++ "${flags[@]}" --coverage -Wl,--allow-multiple-definition *.o \
+  "$source"/tests/fuzz/{burst,fuzz,no_execution,archive,edits,samples}.cpp \
+  "$build/src/occam/liboccam.a" -lfmt -lhwy -ldl -lz -lpthread -o burst
+./burst "$source/tests/fuzz/corpus" "$executions" network
+gcov -n ./*.gcda 2> /dev/null | awk -v scope="$source/src/occam/scope/" '
+  /^File / { name = $2; gsub(/\x27/, "", name); wanted = index(name, scope) == 1 && name ~ /\.cpp$/ }
+  /^Lines executed/ && wanted {
+    split($2, share, ":"); sub(scope, "", name); printf "| %s | %d | %.0f %% |\n", name, $4, share[2]
+    wanted = 0
+  }'

@@ -52,7 +52,14 @@ const Kind& kind_of(std::size_t kind) {
             {"equiv_width", 4},
             {"modules", 1},
             {"post_width", 4},
-            {"summary", 2}}}};
+            {"summary", 2}}},
+      Kind{"name = \"doses\"\nn = \"uniform(1, 20)\"\nsimulator = \"program\"\n[columns]\ndose = { role = "
+           "\"design\" }\neffect = \"change\"\n[design]\ndose = { levels = [0, 1], shares = \"random\" }\n"
+           "[model.none]\ns = 1\n[model.some]\ns = \"normal(0, 1)\"\n",
+           false,
+           false,
+           1,
+           {{"inv_width", 4}, {"after_width", 4}, {"post_width", 4}, {"summary", 2}}}};
   return kinds[kind];
 }
 
@@ -127,6 +134,10 @@ NetworkFile make(std::size_t kind) {
                  {"seconds", 1.5},
                  {"data_sets_per_s", 100.0},
                  {"extended", {{"models", {"flat"}}}}};
+  std::vector<bool> design;
+  for (const Column& column : problem.columns()) design.push_back(column.role == Role::design);
+  const SampleData trained_on = sample_data(kind, D, 100);
+  file.design = DesignProfile::learn({view(trained_on, D)}, file.columns, design, file.config.missing);
   const SampleData golden = sample_data(kind, D, 2);
   file.golden = make_golden(file, view(golden, D));
   put_scope(scope_for(file, kind), file);
@@ -157,7 +168,7 @@ SampleData sample_data(std::size_t kind, std::int64_t D, std::int64_t sets) {
 }
 
 const NetworkFile& sample_network(std::size_t kind) {
-  static const std::array<NetworkFile, kSampleNetworks> networks = {make(0), make(1), make(2)};
+  static const std::array<NetworkFile, kSampleNetworks> networks = {make(0), make(1), make(2), make(3)};
   return networks[kind];
 }
 

@@ -8,8 +8,8 @@ namespace occam::fuzz {
 
 // Few enough weights and reference points to be read thousands of times a second, and between them every part
 // a network file may have: estimates, ensembles, heads with options, scope references of all kinds,
-// simulators of the user's own.
-inline constexpr std::size_t kSampleNetworks = 3;
+// designs, simulators of the user's own.
+inline constexpr std::size_t kSampleNetworks = 4;
 const NetworkFile& sample_network(std::size_t kind);
 
 // Data sets such as the sample of that kind was made for, of 1 to 20 rows (24 and more where they are
