@@ -109,13 +109,19 @@ int open_with(const char* name, const char* path, int flags, mode_t mode) {
   return real(path, flags, mode);
 }
 
+// As the standard library's operator new does: the handler is asked first, and may throw.
+[[noreturn]] void refuse_memory() {
+  if (const std::new_handler handler = std::get_new_handler(); handler != nullptr) handler();
+  throw std::bad_alloc();
+}
+
 void* allocate(std::size_t size, std::size_t alignment) {
-  if (in_main && plan().memory && fails("allocation", false)) throw std::bad_alloc();
+  if (in_main && plan().memory && fails("allocation", false)) refuse_memory();
   const std::size_t whole = size == 0 ? 1 : size;
   void* memory = alignment == 0
                      ? std::malloc(whole)
                      : std::aligned_alloc(alignment, (whole + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) refuse_memory();
   return memory;
 }
 
