@@ -70,9 +70,10 @@ fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor 
 	@cd build/fuzz && $(CURDIR)/tests/fuzz/run.sh bin $(CURDIR)/tests/fuzz/corpus $(or $(SECONDS),60) $(JOBS)
 
 .PHONY: python
-python: program ## build the Python wheel, install it into a fresh environment (build/wheel-env) and run its tests there
+python: setup ## build the Python wheel, install it into a fresh environment (build/wheel-env) and run its tests there
 	@scripts/setup.sh python
-	@scripts/python.sh $(OCCAM)
+	$(call build,package,occam)
+	@scripts/python.sh build/package/apps/occam/occam
 
 .PHONY: install
 install: setup ## install into PREFIX (/usr/local unless given): program, man page, completion, library

@@ -2,6 +2,7 @@
 // python/occam. Options come as JSON texts and are checked by the library's own Fields.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -27,6 +28,7 @@
 #include "parts.hpp"
 #include "python_family.hpp"
 #include "python_progress.hpp"
+#include "python_text.hpp"
 
 namespace nb = nanobind;
 using nlohmann::json;
@@ -34,7 +36,7 @@ using nlohmann::json;
 namespace occam {
 namespace {
 
-PythonProblem make_problem(const std::string& toml, const std::string& folder, const nb::dict& functions) {
+PythonProblem make_problem(const std::string& toml, const Path& folder, const nb::dict& functions) {
   auto raised = std::make_shared<RaisedInPython>();
   const auto make = [&](OwnModel own) -> std::shared_ptr<const OwnFamily> {
     const nb::object function = functions.attr("get")(own.name);
@@ -42,7 +44,7 @@ PythonProblem make_problem(const std::string& toml, const std::string& folder, c
       throw Error(ErrorKind::bad_config, "model '{}': there is no function for it", own.name);
     return std::make_shared<PythonFamily>(std::move(own), function, raised);
   };
-  return {read_problem_with(toml, "problem", folder, make), raised};
+  return {read_problem_with(toml, "problem", folder.string(), make), raised};
 }
 
 nb::dict simulate(const PythonProblem& p, std::int64_t data_sets, std::uint64_t seed,
@@ -69,23 +71,24 @@ nb::dict simulate(const PythonProblem& p, std::int64_t data_sets, std::uint64_t 
 }
 
 // Writes a network file, as `occam train` does. `start`: a network to begin from (`occam extend`), or "".
-void train(const PythonProblem& p, const std::string& output, std::uint64_t seed, int threads,
-           const std::string& options, const std::string& network, const std::string& start,
-           const std::string& table, bool resume, nb::object sink) {
+void train(const PythonProblem& p, const Path& output, std::uint64_t seed, int threads,
+           const std::string& options, const std::string& network, const Path& start, const Path& table,
+           bool resume, nb::object sink) {
   PythonProgress progress(std::move(sink));
   run(p.raised.get(), &progress, [&] {
     const json given = json::parse(options);
     TrainingCommand command;
-    command.output = output;
+    command.output = output.string();
+    require_writable(command.output);
     command.seed = seed;
-    command.table = table;
+    command.table = table.string();
     command.resume = resume;
     json own = json::object(), scope = json::object();
     const json scope_fields = fields_json(fields(command.scope));
     for (const auto& [key, value] : given.items()) (scope_fields.contains(key) ? scope : own)[key] = value;
     std::shared_ptr<const NetworkFile> from;
     if (!start.empty()) {
-      from = std::make_shared<const NetworkFile>(read_network_file(start));
+      from = std::make_shared<const NetworkFile>(read_network_file(start.string()));
     }
     settle_defaults(p.problem, from.get(), command.train);
     set_fields(fields(command.train), own, "train");
@@ -191,7 +194,7 @@ nb::dict compare(const NetworkFile& file, const std::vector<std::string>& ids, c
 // Models of functions of the interpreter simulate; others as the network file tells them, where they can.
 // With a table nothing does.
 CheckResult check_trained(const NetworkFile& file, const PythonProblem* problem, const std::string& options,
-                          const std::string& table, int threads, nb::object sink) {
+                          const Path& table, int threads, nb::object sink) {
   PythonProgress progress(std::move(sink));
   return run(problem == nullptr ? nullptr : problem->raised.get(), &progress, [&] {
     const json given = json::parse(options);
@@ -215,7 +218,7 @@ CheckResult check_trained(const NetworkFile& file, const PythonProblem* problem,
                                                : network_problem(file, "");
     std::optional<ReferenceTable> rows;
     if (!table.empty()) {
-      rows.emplace(ReferenceTable::read(table, asked, {}, &progress));
+      rows.emplace(ReferenceTable::read(table.string(), asked, {}, &progress));
       request.table = &rows->all();
       request.table_rows = rows_to_check(*rows, file, progress);
     }
@@ -280,7 +283,7 @@ NB_MODULE(_core, m) {
       std::string text = error.what();
       if (!error.detail().empty()) text += "\n" + error.detail();
       const nb::object type = nb::module_::import_("occam._errors").attr("of_code")(exit_code(error.kind()));
-      PyErr_SetString(type.ptr(), text.c_str());
+      PyErr_SetObject(type.ptr(), python_text(text).ptr());
     }
   });
 
@@ -301,7 +304,7 @@ NB_MODULE(_core, m) {
                    [](const PythonProblem& p) { return p.problem.has_exact_posterior(); })
       .def_prop_ro("fingerprint", [](const PythonProblem& p) { return p.problem.fingerprint(); })
       .def_prop_ro("toml", [](const PythonProblem& p) { return problem_toml(p.problem); });
-  m.def("load_problem", [](const std::string& name) { return PythonProblem{load_problem(name), nullptr}; });
+  m.def("load_problem", [](const Path& name) { return PythonProblem{load_problem(name.string()), nullptr}; });
   m.def("make_problem", &make_problem);
   m.def("simulate", &simulate, nb::arg("problem"), nb::arg("datasets"), nb::arg("seed"), nb::arg("n").none(),
         nb::arg("model").none(), nb::arg("threads"));
@@ -319,8 +322,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("fingerprint", [](const NetworkFile& f) { return f.fingerprint; })
       .def_prop_ro("text", [](const NetworkFile& f) { return network_text(f); })
       .def_prop_ro("json", [](const NetworkFile& f) { return network_json(f).dump(); })
-      .def("save", [](const NetworkFile& f, const std::string& path) { write_network_file(path, f); });
-  m.def("load_network", [](const std::string& path) { return read_network_file(path); });
+      .def("save", [](const NetworkFile& f, const Path& path) { write_network_file(path.string(), f); });
+  m.def("load_network", [](const Path& path) { return read_network_file(path.string()); });
   m.def("compare", &compare);
   m.def("check", &check_trained, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),
         nb::arg("table"), nb::arg("threads"), nb::arg("progress"));
@@ -335,5 +338,5 @@ NB_MODULE(_core, m) {
       .def_prop_ro("json", [](const CheckResult& r) { return metrics_json(r.report).dump(); })
       .def_prop_ro("html", [](const CheckResult& r) { return report_html(r.report); })
       .def_prop_ro("figures", [](const CheckResult& r) { return figures(r.report); })
-      .def("save", [](const CheckResult& r, const std::string& folder) { write_report(r.report, folder); });
+      .def("save", [](const CheckResult& r, const Path& folder) { write_report(r.report, folder.string()); });
 }

@@ -1,6 +1,7 @@
 // Observed data from files, read as the command line reads them.
 #include "occam/compare/observed.hpp"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,10 +13,11 @@ namespace occam {
 namespace {
 
 // {"ids", "data" (rows, columns), "offsets", "groups"}. What was left out or recognised is told to `sink`.
-nb::dict read_data(const std::string& path, const std::vector<std::string>& columns,
+nb::dict read_data(const Path& file, const std::vector<std::string>& columns,
                    const std::vector<std::string>& by, const std::string& group_by,
                    const std::vector<std::int64_t>& may_miss, bool drop, nb::object sink) {
   PythonProgress progress(std::move(sink));
+  const std::string path = file.string();
   std::vector<std::string> ids, groups;
   std::vector<float> data;
   std::vector<std::int64_t> offsets{0};

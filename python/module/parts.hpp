@@ -1,6 +1,7 @@
 // What the parts of occam._core share, and the parts that have files of their own.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -16,6 +17,8 @@
 namespace occam {
 
 namespace nb = nanobind;
+
+using Path = std::filesystem::path;  // as Python knows them: text, bytes, or an object that is a path
 
 // A problem, and what its Python functions raised.
 struct PythonProblem {

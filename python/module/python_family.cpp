@@ -1,15 +1,73 @@
 #include "python_family.hpp"
 
-#include <nanobind/ndarray.h>
+#include <algorithm>
 #include <nanobind/stl/string.h>
 
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "python_text.hpp"
 
 namespace nb = nanobind;
 
 namespace occam {
+namespace {
+
+// A new array of NumPy's. What a function is handed belongs to it, and it may keep it; made this way it costs
+// a tenth of an array around memory of ours.
+template <class T>
+class NewArray {
+ public:
+  NewArray(const nb::object& empty, const nb::object& type, const nb::tuple& shape)
+      : array_(empty(shape, type)) {
+    if (PyObject_GetBuffer(array_.ptr(), &buffer_, PyBUF_WRITABLE) != 0) throw nb::python_error();
+  }
+  ~NewArray() { PyBuffer_Release(&buffer_); }
+  NewArray(const NewArray&) = delete;
+  NewArray& operator=(const NewArray&) = delete;
+
+  T* data() const { return static_cast<T*>(buffer_.buf); }
+  const nb::object& object() const { return array_; }
+
+ private:
+  nb::object array_;
+  Py_buffer buffer_{};
+};
+
+// A thread of the library keeps its state of the interpreter from its first call to its end: making one takes
+// longer than many a function. Threads that Python started have one anyway.
+class KeptThreadState {
+ public:
+  KeptThreadState() {
+    if (PyGILState_GetThisThreadState() != nullptr) return;
+    state_ = PyGILState_Ensure();
+    kept_ = PyEval_SaveThread();
+  }
+  ~KeptThreadState() {
+    if (kept_ == nullptr) return;
+    PyEval_RestoreThread(kept_);
+    PyGILState_Release(state_);
+  }
+  KeptThreadState(const KeptThreadState&) = delete;
+  KeptThreadState& operator=(const KeptThreadState&) = delete;
+
+ private:
+  PyGILState_STATE state_{};
+  PyThreadState* kept_ = nullptr;
+};
+
+}  // namespace
+
+struct PythonFamily::Objects {
+  explicit Objects(nb::object function) : call(std::move(function)) {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    empty = numpy.attr("empty");
+    const auto type = [&](const char* name) { return nb::object(numpy.attr("dtype")(name)); };
+    float64 = type("float64"), int64 = type("int64"), uint64 = type("uint64"), float32 = type("float32");
+  }
+
+  nb::object call, empty, float64, int64, uint64, float32;
+};
 
 void RaisedInPython::keep(const nb::python_error& error) {
   const std::lock_guard lock(mutex_);
@@ -24,25 +82,25 @@ void RaisedInPython::raise_again(const std::string& message) {
     exception = std::move(exception_);
     exception_ = nb::object();
   }
-  if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(message);
+  if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(python_text(message));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
   throw nb::python_error();
 }
 
 PythonFamily::PythonFamily(OwnModel model, nb::object call, std::shared_ptr<RaisedInPython> raised)
     : OwnFamily(std::move(model)),
-      call_(std::move(call)),
-      source_(nb::cast<std::string>(call_.attr("source_hash"))),
+      python_(std::make_unique<Objects>(std::move(call))),
+      source_(nb::cast<std::string>(python_->call.attr("source_hash"))),
       raised_(std::move(raised)) {}
 
 // Problems are copied and dropped by any thread.
 PythonFamily::~PythonFamily() {
   if (!Py_IsInitialized()) {
-    call_.release();  // the interpreter is gone, and its objects with it
+    static_cast<void>(python_.release());  // the interpreter is gone, and its objects with it
     return;
   }
   const nb::gil_scoped_acquire lock;
-  call_ = nb::object();
+  python_.reset();
 }
 
 nlohmann::json PythonFamily::identity() const {
@@ -59,6 +117,7 @@ std::int64_t PythonFamily::simulate(std::span<const double> theta, std::int64_t 
 }
 
 void PythonFamily::simulate_many(std::span<SimulationRequest> requests) const {
+  thread_local const KeptThreadState kept;
   {
     const nb::gil_scoped_acquire lock;
     try {
@@ -80,41 +139,32 @@ void PythonFamily::call(std::span<SimulationRequest> requests) const {
   const std::size_t B = requests.size();
   const std::size_t P = model().parameters.size();
   const std::size_t D = model().columns.size();
-  // What the user's function sees belongs to Python: it may keep it.
-  auto* const theta_kept = new std::vector<double>(P * B);
-  const nb::capsule theta_owner(theta_kept,
-                                [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  auto* const n_kept = new std::vector<std::int64_t>(B);
-  const nb::capsule n_owner(n_kept,
-                            [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-  std::vector<double>& theta = *theta_kept;
-  std::vector<std::int64_t>& n = *n_kept;
-  std::vector<std::uint64_t> seeds(B);
-  std::size_t rows = 0;
+  const Objects& python = *python_;
+  const NewArray<double> theta(python.empty, python.float64, nb::make_tuple(P, B));
+  const NewArray<std::int64_t> n(python.empty, python.int64, nb::make_tuple(B));
+  const NewArray<std::uint64_t> seeds(python.empty, python.uint64, nb::make_tuple(B));
+  std::int64_t rows = 0, longest = 0;
   for (std::size_t b = 0; b < B; ++b) {
-    for (std::size_t p = 0; p < P; ++p) theta[p * B + b] = requests[b].theta[p];
-    n[b] = requests[b].n;
-    seeds[b] = requests[b].rng->bits64();
-    rows += static_cast<std::size_t>(n[b]);
+    const SimulationRequest& request = requests[b];
+    for (std::size_t p = 0; p < P; ++p) theta.data()[p * B + b] = request.theta[p];
+    n.data()[b] = request.n;
+    seeds.data()[b] = request.rng->bits64();
+    rows += request.n;
+    longest = std::max(longest, request.n);
   }
-  std::vector<float> values(rows * D);
+  const NewArray<float> values(python.empty, python.float32, nb::make_tuple(rows, D));
+  const auto cells = [D](const SimulationRequest& request) {
+    return static_cast<std::size_t>(request.n) * D;
+  };
   const bool designed = requests.front().designed;
-  std::size_t at = 0;
-  for (std::size_t b = 0; designed && b < B; ++b) {
-    std::copy_n(requests[b].out.begin(), static_cast<std::size_t>(n[b]) * D, values.begin() + at);
-    at += static_cast<std::size_t>(n[b]) * D;
-  }
-  using nb::numpy;
-  call_(nb::ndarray<numpy, double>(theta.data(), {P, B}, theta_owner).cast(),
-        nb::ndarray<numpy, std::int64_t>(n.data(), {B}, n_owner).cast(),
-        nb::ndarray<numpy, std::uint64_t>(seeds.data(), {B}, nb::handle()).cast(nb::rv_policy::reference),
-        nb::ndarray<numpy, float>(values.data(), {rows, D}, nb::handle()).cast(nb::rv_policy::reference),
-        designed);
-  at = 0;
-  for (std::size_t b = 0; b < B; ++b) {
-    const std::size_t count = static_cast<std::size_t>(n[b]) * D;
-    std::copy_n(values.begin() + at, count, requests[b].out.begin());
-    at += count;
+  float* at = values.data();
+  for (const SimulationRequest& request : requests.first(designed ? B : 0))
+    at = std::copy_n(request.out.begin(), cells(request), at);
+  python.call(theta.object(), n.object(), seeds.object(), values.object(), designed, longest);
+  const float* from = values.data();
+  for (const SimulationRequest& request : requests) {
+    std::copy_n(from, cells(request), request.out.begin());
+    from += cells(request);
   }
 }
 

@@ -37,9 +37,11 @@ class PythonFamily final : public OwnFamily {
   void simulate_many(std::span<SimulationRequest> requests) const override;
 
  private:
+  struct Objects;  // of the interpreter
+
   void call(std::span<SimulationRequest> requests) const;
 
-  nanobind::object call_;
+  std::unique_ptr<Objects> python_;
   std::string source_;  // a hash of what the function is
   std::shared_ptr<RaisedInPython> raised_;
 };

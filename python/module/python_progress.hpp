@@ -7,6 +7,7 @@
 #include <string>
 
 #include "occam/core/progress.hpp"
+#include "python_text.hpp"
 
 namespace occam {
 
@@ -17,15 +18,15 @@ class PythonProgress final : public ProgressSink {
   void update(std::int64_t done, std::int64_t total, std::string_view note) override {
     if (!due(shown_) && done != total) return;
     const nanobind::gil_scoped_acquire lock;
-    call("update", done, total, std::string(note));
+    call("update", done, total, python_text(note));
   }
   void say(std::string_view message) override {
     const nanobind::gil_scoped_acquire lock;
-    call("say", std::string(message));
+    call("say", python_text(message));
   }
   void warn(std::string_view message) override {
     const nanobind::gil_scoped_acquire lock;
-    call("warn", std::string(message));
+    call("warn", python_text(message));
   }
   bool stop_requested() override {
     if (!stopped_ && due(asked_)) {
@@ -40,7 +41,7 @@ class PythonProgress final : public ProgressSink {
   // interpreter's lock.
   void raise_again(const std::string& message) {
     if (!exception_.is_valid()) return;
-    if (nanobind::hasattr(exception_, "add_note")) exception_.attr("add_note")(message);
+    if (nanobind::hasattr(exception_, "add_note")) exception_.attr("add_note")(python_text(message));
     PyErr_SetObject(exception_.type().ptr(), exception_.ptr());
     exception_ = nanobind::object();
     throw nanobind::python_error();

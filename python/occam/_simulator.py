@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import threading
 from typing import Any, Callable
 
 import numpy as np
 
 from ._interrupts import watch
+
+
+class _Generator:
+    """A NumPy Generator whose numbers depend on a seed alone; setting its key is much quicker than making one."""
+
+    def __init__(self):
+        self.bits = np.random.Philox(key=0)
+        self.rng = np.random.Generator(self.bits)
+        self.fresh = self.bits.state
+        self.key = self.fresh["state"]["key"]
+
+    def of(self, seed: int) -> np.random.Generator:
+        self.key[0] = seed
+        self.bits.state = self.fresh
+        return self.rng
 
 
 class Call:
@@ -26,32 +40,29 @@ class Call:
         self.vectorized = vectorized
         self.workers: Any = None  # processes of their own, where the problem has them
         self.source_hash = _source_hash(function)
-        self.local = threading.local()
+        self.spare: list[_Generator] = []  # that no thread uses now
 
     def __getstate__(self):
-        return {**self.__dict__, "local": None, "workers": None}
+        return {**self.__dict__, "spare": [], "workers": None}
 
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self.local = threading.local()
-
-    def __call__(self, theta, n, seeds, values, designed: bool) -> None:
-        """theta (parameters, data sets), n and seeds (data sets); fills values (all rows, columns)."""
-        places = self.observed if designed else list(range(len(self.columns)))
-        given = values[:, self.design].copy() if designed else None
-        if self.workers is None:
-            rows = self.work(theta, n, seeds, given)
-        else:
+    def __call__(self, theta, n, seeds, values, designed: bool, longest: int) -> None:
+        """theta (parameters, data sets), n and seeds (data sets); fills values (all rows, columns). longest: n.max()"""
+        given = values[:, self.design] if designed else None
+        if self.workers is not None:
             pieces = lambda count: self._pieces(theta, n, seeds, given, count)
             rows = np.concatenate(self.workers.run(self.model, pieces))
-        if len(places) == values.shape[1]:
-            values[:] = rows
+        elif self.vectorized:
+            rows = self._many(theta, n, seeds, given, longest, len(values))
         else:
-            values[:, places] = rows
+            rows = self._one_by_one(theta, n, seeds, given, len(values))
+        values[:, self.observed if designed else slice(None)] = rows
 
     def work(self, theta, n, seeds, given):
-        """The rows of all data sets, one behind the other."""
-        return (self._many if self.vectorized else self._one_by_one)(theta, n, seeds, given)
+        """The rows of all data sets, one behind the other: what a process of its own is asked for."""
+        total = int(n.sum())
+        if self.vectorized:
+            return self._many(theta, n, seeds, given, int(n.max()), total)
+        return self._one_by_one(theta, n, seeds, given, total)
 
     def _pieces(self, theta, n, seeds, given, count: int) -> list:
         """The work for so many processes. What one call makes at once cannot be cut: its numbers would be others."""
@@ -62,32 +73,28 @@ class Call:
         return [(theta[:, a:b], n[a:b], seeds[a:b], None if given is None else given[rows[a] : rows[b]])
                 for a, b in zip(cuts[:-1], cuts[1:])]
 
-    def _rng(self, seed):
-        """A generator whose numbers depend on the seed alone; setting a key is much quicker than making one."""
-        if not hasattr(self.local, "rng"):
-            self.local.bits = np.random.Philox(key=0)
-            self.local.rng = np.random.Generator(self.local.bits)
-            self.local.fresh = self.local.bits.state
-        fresh = self.local.fresh
-        fresh["state"]["key"][0] = seed
-        self.local.bits.state = fresh
-        return self.local.rng
+    def _spare(self) -> _Generator:
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return _Generator()
 
     def _designs(self, given):
         return {} if given is None else {self.columns[c]: given[:, k] for k, c in enumerate(self.design)}
 
-    def _one_by_one(self, theta, n, seeds, given):
+    def _one_by_one(self, theta, n, seeds, given, total: int):
         columns = len(self.columns) if given is None else len(self.observed)
-        rows = np.empty((int(n.sum()), columns), np.float32)
+        rows = np.empty((total, columns), np.float32)
+        generator = self._spare()
         first = 0
-        for b, (size, seed) in enumerate(zip(n.tolist(), seeds.tolist())):
+        for size, seed, *values in zip(n.tolist(), seeds.tolist(), *theta.tolist()):
             last = first + size
             watch.check()
-            parameters = {name: float(theta[p, b]) for p, name in enumerate(self.parameters)}
             designs = self._designs(None if given is None else given[first:last])
-            result = self.function(n=size, rng=self._rng(seed), **parameters, **designs)
+            result = self.function(n=size, rng=generator.of(seed), **dict(zip(self.parameters, values)), **designs)
             rows[first:last] = np.nan if result is None else self._shaped(result, size, columns)
             first = last
+        self.spare.append(generator)
         return rows
 
     def _shaped(self, result, size: int, columns: int):
@@ -99,19 +106,21 @@ class Call:
                              f"for n = {size}")
         return data
 
-    def _many(self, theta, n, seeds, given):
-        parameters = {name: theta[p] for p, name in enumerate(self.parameters)}
-        data = np.asarray(self.function(n=n, rng=self._rng(seeds[0]), **parameters, **self._designs(given)))
-        sets, longest, total = len(n), int(n.max()), int(n.sum())
-        columns = len(self.columns) if given is None else len(self.observed)
-        if columns == 1 and data.shape in ((sets, longest), (total,)):
-            data = data[..., None]
-        if data.shape == (sets, longest, columns):
-            data = data.reshape(total, columns) if total == sets * longest else data[np.arange(longest) < n[:, None]]
-        if data.shape != (total, columns):
+    def _many(self, theta, n, seeds, given, longest: int, total: int):
+        generator = self._spare()
+        data = np.asarray(self.function(n=n, rng=generator.of(seeds[0]), **dict(zip(self.parameters, theta)),
+                                        **self._designs(given)))
+        self.spare.append(generator)
+        sets, columns = len(n), len(self.columns) if given is None else len(self.observed)
+        shape = data.shape if data.ndim > 1 or columns > 1 else (*data.shape, 1)
+        if shape == (sets, longest, columns) or columns == 1 and shape == (sets, longest):
+            if total == sets * longest:
+                return data.reshape(total, columns)
+            return data.reshape(sets, longest, columns)[np.arange(longest) < n[:, None]]
+        if shape != (total, columns):
             raise ValueError(f"model '{self.model}' returned an array of shape {data.shape}, expected "
                              f"{(sets, longest, columns)} (data sets, longest n, columns) or {(total, columns)} (all rows)")
-        return data
+        return data.reshape(shape)
 
 
 def name_of(function: Callable) -> str:

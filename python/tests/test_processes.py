@@ -1,5 +1,6 @@
 """Simulators in threads and processes, and occam in processes of the user's."""
 
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -17,6 +18,9 @@ import simulators
 import occam
 
 HERE = os.path.dirname(__file__)
+
+libc = ctypes.CDLL(None)
+libc.erand48.restype = ctypes.c_double
 
 
 @pytest.mark.parametrize("start_method", ["fork", "spawn"])
@@ -92,6 +96,46 @@ def test_functions_that_release_the_lock_run_side_by_side(make_coins):
 
     occam.simulate(make_coins(meeting, True), 1000, threads=2)
     assert met
+
+
+def tossed_in_c(theta, n, rng):
+    """ctypes releases the lock for each call."""
+    state = (ctypes.c_ushort * 3)(*rng.integers(65536, size=3).tolist())
+    return [libc.erand48(state) < theta for _ in range(n)]
+
+
+def sorted_in_numpy(theta, n, rng):
+    """NumPy releases the lock while it draws, compares and sorts."""
+    return np.sort(rng.standard_normal((len(n), n.max())) + theta[:, None], axis=1)
+
+
+def numba_coins():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit(nogil=True)
+    def coins(theta, n, rng):
+        rows = np.empty(n.sum())
+        row = 0
+        for b in range(len(n)):
+            for _ in range(n[b]):
+                rows[row] = rng.random() < theta[b]
+                row += 1
+        return rows
+
+    return coins
+
+
+@pytest.mark.parametrize("make, vectorized", [(lambda: tossed_in_c, False), (lambda: sorted_in_numpy, True),
+                                              (numba_coins, True)], ids=["ctypes", "numpy", "numba"])
+def test_functions_without_the_lock_make_the_same_numbers_on_any_number_of_threads(make_coins, quick, make, vectorized):
+    problem = make_coins(make(), vectorized)
+    one = occam.simulate(problem, 2000, seed=3, threads=1)
+    for threads in (2, 5):
+        many = occam.simulate(problem, 2000, seed=3, threads=threads)
+        assert (one.data == many.data).all() and (one.model == many.model).all()
+    assert len(np.unique([d.mean() for d in one])) > 100
+    answers = [occam.train(problem, threads=threads, **quick).compare([np.ones(10)]).p for threads in (1, 3)]
+    assert answers[0].tolist() == answers[1].tolist()
 
 
 def answer_in_child(path, connection):
