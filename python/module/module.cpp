@@ -86,6 +86,10 @@ void train(const PythonProblem& p, const Path& output, std::uint64_t seed, int t
     json own = json::object(), scope = json::object();
     const json scope_fields = fields_json(fields(command.scope));
     for (const auto& [key, value] : given.items()) (scope_fields.contains(key) ? scope : own)[key] = value;
+    if (own.contains("device")) {
+      set_fields({device_field(command.device)}, {{"device", own["device"]}}, "train");
+      own.erase("device");
+    }
     std::shared_ptr<const NetworkFile> from;
     if (!start.empty()) {
       from = std::make_shared<const NetworkFile>(read_network_file(start.string()));
