@@ -304,12 +304,13 @@ TEST(Networks, DataSetsThatFitATileAreTheSameToTheBit) {
 
 // Among them data sets long enough to be shared out among threads.
 TEST(NetworksThreaded, BitsOfTiledDataSetsDoNotDependOnThreads) {
-  const Data data({700, 3, 90, 1200, 40}, 2, 6);
+  const Data data({300, 3, 90, 280, 40}, 2, 6);
   for (const json& options : tiled_options()) {
     const Network<float> network(small(options), 8);
     const std::vector<float> weights = initial(network);
     const std::vector<float> expected = outputs(network, weights, data.view());
-    for (const int threads : {1, 2, 7}) {
+    const std::vector<float> gradient = gradient_of(network, weights, data.view());
+    for (const int threads : {2, 7}) {
       ThreadPool pool(threads);
       BatchGradient<float> runner(network, pool);
       std::vector<float> found(expected.size());
@@ -320,9 +321,7 @@ TEST(NetworksThreaded, BitsOfTiledDataSetsDoNotDependOnThreads) {
         }
       });
       EXPECT_EQ(found, expected) << options;
-      EXPECT_EQ(gradient_of(network, weights, data.view(), threads),
-                gradient_of(network, weights, data.view()))
-          << options;
+      EXPECT_EQ(gradient_of(network, weights, data.view(), threads), gradient) << options;
     }
   }
 }

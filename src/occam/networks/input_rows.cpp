@@ -91,7 +91,7 @@ void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::
     while (r >= data_.offsets[set + 1]) ++set;
     const OwnScale& scale = scales_[set * config_->channels + column];
     const double x = (data_.x.row(r)[column] - scale.mean) * scale.factor;
-    *out = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthest, kFarthest));
+    *out = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput));
   }
 }
 
@@ -118,7 +118,8 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
     const ColumnInput& column = config_->inputs[c];
     if (column.local) write_relative(static_cast<std::int64_t>(c), first, count, out.data + at++);
     for (std::int64_t r = 0; column.waves > 0 && r < count; ++r) {
-      const double value = std::isnan(z.row(r)[c]) ? 0 : std::clamp(z.row(r)[c], -kFarthest, kFarthest);
+      const double value =
+          std::isnan(z.row(r)[c]) ? 0 : std::clamp(z.row(r)[c], -kFarthestInput, kFarthestInput);
       write_waves(static_cast<T>(value), column.waves, out.row(r) + at);
     }
     at += 2 * column.waves;

@@ -13,7 +13,7 @@ namespace occam {
 struct NetworkConfig;
 
 // Values further out than this many standard deviations count as so many.
-inline constexpr double kFarthest = 10;
+inline constexpr double kFarthestInput = 10;
 
 // z (n, D): transformed and standardised; NaN where missing.
 void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<double> z);

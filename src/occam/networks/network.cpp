@@ -377,7 +377,7 @@ Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> da
     for (std::int64_t i = 0; i < S; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];
-      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthest, kFarthest));
+      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthestInput, kFarthestInput));
     }
   }
   return joined;
