@@ -217,8 +217,8 @@ class SequenceBody final : public Body<T> {
       sizes[t] = std::min(most, all - t * most);
       const std::int64_t offsets[] = {0, (sizes[t] - 1) * stride_ + shortest_};
       const Ragged<const T> read{x.rows_from(t * most * stride_, offsets[1]), offsets, 1};
-      const Ragged<T> last = convolved(packed, read, workspace)[layers() - 1];
-      pool_tile<T>(pooling_, T{1}, last.x, {}, parts.row(t), largest, nullptr);
+      const Ragged<T>* outputs = convolved(packed, read, workspace);
+      pool<T>(pooling_, T{1}, as_const(outputs[layers() - 1]), {}, parts.rows_from(t, 1), largest);
     }
     tile_shares<T>(pooling_, sizes, parts, {}, shares);
     join_tiles<T>(shares, parts, pooled);
