@@ -1,5 +1,5 @@
 // After warm-up a step of a training allocates nothing: neither the network's passes nor all that stands
-// around them.
+// around them. How much memory it takes does not grow with the length of data sets.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -13,10 +13,11 @@
 
 namespace {
 
-std::atomic<std::int64_t> allocations{0};
+std::atomic<std::int64_t> allocations{0}, allocated_bytes{0};
 
 void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
+  allocated_bytes += static_cast<std::int64_t>(bytes);
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory =
       alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, rounded) : std::malloc(bytes);
@@ -54,13 +55,18 @@ struct Ones : BundleLoss<float> {
   }
 };
 
-std::int64_t allocations_per_step(const nlohmann::json& options, int threads) {
+NetworkConfig network_config(const nlohmann::json& options) {
   NetworkConfig config;
   config.channels = 2;
   config.models = 3;
   config.standardisation = {{0, 0}, {1, 1}, 0, 1, 10};
   config.set_options(options, "test");
-  const Network<float> network(config);
+  return config;
+}
+
+std::int64_t allocations_per_step(const nlohmann::json& options, int threads,
+                                  std::int64_t tile_rows = kTileRows) {
+  const Network<float> network(network_config(options), tile_rows);
   std::vector<float> weights(static_cast<std::size_t>(network.weight_count()));
   network.layout().initialise<float>(weights, 1, 0);
   std::vector<std::int64_t> offsets = {0};
@@ -96,6 +102,10 @@ TEST(NetworksThreaded, NoAllocationAfterWarmUp) {
   for (const int threads : {1, 2}) {
     for (const char* pooling : {"mean+sum", "max", "attention"}) {
       EXPECT_EQ(allocations_per_step({{"architecture", "set"}, {"pooling", pooling}}, threads), 0) << pooling;
+      EXPECT_EQ(
+          allocations_per_step({{"architecture", "set"}, {"modules", 1}, {"pooling", pooling}}, threads, 16),
+          0)
+          << pooling;
     }
     EXPECT_EQ(allocations_per_step({{"architecture", "sequence"}, {"lstm", 16}}, threads), 0);
     for (const std::string& head : heads().names()) {
@@ -134,6 +144,30 @@ TEST(NetworksThreaded, NoStepOfATrainerAllocates) {
     Trainer(coins, {}, options, {}, pool, counting).train();
     EXPECT_EQ(counting.total, 0) << threads << " threads";
     EXPECT_EQ(counting.counted, 44);
+  }
+}
+
+// Bytes taken by the gradient of one data set of so many rows, and by its answer.
+std::int64_t bytes_for(std::int64_t rows, const nlohmann::json& options) {
+  const Network<float> network(network_config(options));
+  std::vector<float> weights(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(weights, 1, 0);
+  const std::vector<float> x(static_cast<std::size_t>(2 * rows), 0.5f);
+  const std::int64_t offsets[] = {0, rows};
+  ThreadPool pool(1);
+  BatchGradient<float> gradient(network, pool);
+  Ones loss;
+  const std::int64_t before = allocated_bytes;
+  gradient.run(weights.data(), {{x.data(), rows, 2, 2}, offsets, 1}, loss, 1.0);
+  gradient.forward(weights.data(), {{x.data(), rows, 2, 2}, offsets, 1}, [](auto, const auto&) {});
+  return allocated_bytes - before;
+}
+
+TEST(NetworksThreaded, MemoryDoesNotGrowWithTheLengthOfSets) {
+  for (const char* pooling : {"mean+sum", "attention"}) {
+    const nlohmann::json options = {{"modules", 1}, {"inv_width", 16}, {"pooling", pooling}};
+    const std::int64_t data = 8 * (80'000 - 20'000);
+    EXPECT_LT(bytes_for(80'000, options) - bytes_for(20'000, options), data) << pooling;
   }
 }
 

@@ -194,6 +194,138 @@ TEST(Networks, FloatFollowsDouble) {
   }
 }
 
+// Networks whose data sets come in tiles, with and without modules that wait for what all tiles have to say.
+std::vector<json> tiled_options() {
+  std::vector<json> all = set_options();
+  for (const std::string& pooling : pooling_names()) {
+    for (const int modules : {0, 3}) {
+      all.push_back({{"architecture", "set"},
+                     {"modules", modules},
+                     {"inv_width", 6},
+                     {"after_width", 7},
+                     {"equiv_width", 5},
+                     {"moments", modules},
+                     {"pooling", pooling}});
+    }
+  }
+  return all;
+}
+
+// Three data sets that are longer than a tile of 5 rows, two that are not.
+struct Tiled {
+  Data data = wild();
+  NetworkConfig config;
+  explicit Tiled(const json& options) : config(small(options)) {
+    for (std::size_t i = 0; i < data.x.size(); i += 7) data.x[i] = NAN;
+    config.missing = {0, 1};
+    config.learn_input(data.view(), false);
+  }
+};
+
+template <class T>
+std::vector<T> gradient_of(const Network<T>& network, const std::vector<T>& weights, Ragged<const float> data,
+                           int threads = 1) {
+  ThreadPool pool(threads);
+  BatchGradient<T> gradient(network, pool);
+  FixedLoss<T> loss(data.sets, 5);
+  gradient.run(weights.data(), data, loss, 1.0);
+  return gradient.gradient();
+}
+
+template <class A, class B>
+void expect_near(const std::vector<A>& a, const std::vector<B>& b, double tolerance, const json& options) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i], b[i], tolerance * (1 + std::abs(a[i]))) << options << " at " << i;
+}
+
+TEST(Networks, TilesDoNotChangeAnswers) {
+  for (const json& options : tiled_options()) {
+    const Tiled tiled(options);
+    const Network<double> whole(tiled.config);
+    const std::vector<double> weights = initial(whole);
+    const std::vector<double> expected = outputs(whole, weights, tiled.data.view());
+    for (const std::int64_t rows : {1, 5, 11})
+      expect_near(expected, outputs(Network<double>(tiled.config, rows), weights, tiled.data.view()), 1e-12,
+                  options);
+    const std::vector<float> rounded(weights.begin(), weights.end());
+    expect_near(expected, outputs(Network<float>(tiled.config, 5), rounded, tiled.data.view()), 1e-4,
+                options);
+  }
+}
+
+// Nothing being kept, sequences go through their convolutions in tiles, too.
+TEST(Networks, TilesDoNotChangeAnswersOfSequences) {
+  for (const json& options : all_options()) {
+    if (options["architecture"] != "sequence") continue;
+    const Data data({29, 4, 40, 2}, 2, 8);
+    const Network<double> whole(small(options));
+    const std::vector<double> weights = initial(whole);
+    std::vector<double> packed(whole.packed_size());
+    whole.pack_all(weights.data(), packed.data());
+    Workspace a, b;
+    const Matrix<double> expected = whole.forward(packed.data(), data.view(), a)->models;
+    for (const std::int64_t rows : {1, 5, 12}) {
+      const Network<double> tiled(small(options), rows);
+      const Matrix<double> found = tiled.forward(packed.data(), data.view(), b, false)->models;
+      for (std::int64_t r = 0; r < found.rows; ++r) {
+        for (std::int64_t c = 0; c < found.columns; ++c)
+          EXPECT_NEAR(found.row(r)[c], expected.row(r)[c], 1e-12) << options << rows;
+      }
+    }
+  }
+}
+
+TEST(Networks, TilesDoNotChangeGradients) {
+  for (const json& options : tiled_options()) {
+    const Tiled tiled(options);
+    const Network<double> whole(tiled.config);
+    const std::vector<double> weights = initial(whole);
+    const std::vector<double> expected = gradient_of(whole, weights, tiled.data.view());
+    for (const std::int64_t rows : {1, 5, 11})
+      expect_near(expected, gradient_of(Network<double>(tiled.config, rows), weights, tiled.data.view()),
+                  1e-10, options);
+    const std::vector<float> rounded(weights.begin(), weights.end());
+    expect_near(expected, gradient_of(Network<float>(tiled.config, 5), rounded, tiled.data.view()), 2e-3,
+                options);
+  }
+}
+
+TEST(Networks, DataSetsThatFitATileAreTheSameToTheBit) {
+  for (const json& options : set_options()) {
+    const Tiled tiled(options);
+    const Network<float> whole(tiled.config);
+    const Network<float> tight(tiled.config, 12);  // the longest has as many rows
+    const std::vector<float> weights = initial(whole);
+    EXPECT_EQ(outputs(whole, weights, tiled.data.view()), outputs(tight, weights, tiled.data.view()));
+    EXPECT_EQ(gradient_of(whole, weights, tiled.data.view()), gradient_of(tight, weights, tiled.data.view()));
+  }
+}
+
+// Among them data sets long enough to be shared out among threads.
+TEST(NetworksThreaded, BitsOfTiledDataSetsDoNotDependOnThreads) {
+  const Data data({300, 3, 90, 280, 40}, 2, 6);
+  for (const json& options : tiled_options()) {
+    const Network<float> network(small(options), 8);
+    const std::vector<float> weights = initial(network);
+    const std::vector<float> expected = outputs(network, weights, data.view());
+    const std::vector<float> gradient = gradient_of(network, weights, data.view());
+    for (const int threads : {2, 7}) {
+      ThreadPool pool(threads);
+      BatchGradient<float> runner(network, pool);
+      std::vector<float> found(expected.size());
+      runner.forward(weights.data(), data.view(), [&](std::int64_t first, const Network<float>::Tape& tape) {
+        for (std::int64_t b = 0; b < tape.models.rows; ++b) {
+          float* to = std::copy_n(tape.models.row(b), 3, found.data() + 5 * (first + b));
+          std::copy_n(tape.parameters.row(b), 2, to);
+        }
+      });
+      EXPECT_EQ(found, expected) << options;
+      EXPECT_EQ(gradient_of(network, weights, data.view(), threads), gradient) << options;
+    }
+  }
+}
+
 TEST(NetworksThreaded, GradientBitsDoNotDependOnThreads) {
   std::vector<std::int64_t> sizes;
   for (std::int64_t i = 0; i < 70; ++i) sizes.push_back(4 + (i * 37) % 90);

@@ -66,6 +66,8 @@ class Chunk {
     ++offsets_.back();
   }
   void rows(const float* values, std::int64_t count) {
+    const std::size_t needed = data_.size() + static_cast<std::size_t>(count * D_);
+    if (needed > data_.capacity()) data_.reserve(std::max(needed, 2 * data_.capacity()));
     for (std::int64_t r = 0; r < count; ++r) row(values + r * D_);
   }
   void flush() {
@@ -143,6 +145,8 @@ class CsvDataSets {
     }
     return true;
   }
+  // Whether the file holds several data sets, told apart by a column.
+  bool keyed() const { return !by_.empty(); }
   // What tells the row's data set from others, and the same for people.
   const std::string& key() const { return key_; }
   std::string id() const {
@@ -214,6 +218,7 @@ CsvDataSets open_csv(const std::string& path, const ObservedOptions& options, Pr
 // Whether the rows of each data set stand together, which lets the file be streamed.
 bool is_grouped(const std::string& path, const ObservedOptions& options) {
   CsvDataSets rows = open_csv(path, options, nullptr);
+  if (!rows.keyed()) return true;
   std::unordered_set<std::string> seen;
   std::string present;
   bool any = false;
@@ -299,8 +304,8 @@ void require_finite(const std::vector<float>& values, const std::string& name,
 }
 
 // (N), (N, D) is one data set; (B, N, D) are B of them.
-void add_array(const NdArray& array, const std::string& name, const std::string& id,
-               const ObservedOptions& options, Chunk& chunk) {
+void add_array(NdArray array, const std::string& name, const std::string& id, const ObservedOptions& options,
+               Chunk& chunk) {
   const auto D = static_cast<std::int64_t>(options.columns.size());
   const Shape& shape = array.shape;
   const bool flat = shape.size() == 1 && D == 1;
@@ -309,6 +314,7 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
                 D, D);
   }
   const std::vector<float> values = array.as_float();
+  array.bytes = {};  // not needed any more, and perhaps large
   require_finite(values, name, options);
   if (values.empty()) throw Error(ErrorKind::bad_data, "{}: shape {} holds no data", name, shape_text(shape));
   const std::int64_t n = flat ? shape[0] : shape[shape.size() - 2];
@@ -323,12 +329,13 @@ void add_array(const NdArray& array, const std::string& name, const std::string&
 void add_packed(const NpzReader& file, const std::string& path, const ObservedOptions& options,
                 Chunk& chunk) {
   const auto D = static_cast<std::int64_t>(options.columns.size());
-  const NdArray data = file.read("data");
+  NdArray data = file.read("data");
   if (data.shape.size() != 2 || data.shape[1] != D) {
     throw Error(ErrorKind::bad_data, "{}: 'data' has shape {}, expected (rows, {})", path,
                 shape_text(data.shape), D);
   }
   const std::vector<float> values = data.as_float();
+  data.bytes = {};  // not needed any more, and perhaps large
   require_finite(values, path + ": 'data'", options);
   std::int64_t row = 0;
   std::int64_t b = 0;

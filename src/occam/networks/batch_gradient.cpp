@@ -125,36 +125,45 @@ void BatchGradient<T>::reduce(std::int64_t groups, double scale) {
 }
 
 template <class T>
-void BatchGradient<T>::each_bundle(
-    const T* weights, Ragged<const float> batch,
-    const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run) {
+void BatchGradient<T>::each_bundle(const T* weights, Ragged<const float> batch, const Run& run) {
   network_.check(batch);
   pack(weights);
   plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(batch.sets));
-  pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
+  const auto bundle_of = [&](std::int64_t bundle, Workspace& workspace, const TileThreads* threads) {
     const FlushDenormals flush;
-    Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];
     workspace.reset();
     const std::int64_t first = plan_.first(bundle);
     const std::int64_t count = plan_.first(bundle + 1) - first;
-    run(first, sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1)), workspace);
+    const auto data = sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
+    run(first, *network_.forward(packed_.data(), data, workspace, false, nullptr, threads), workspace);
+  };
+  const auto shared = [&](std::int64_t bundle) {
+    return batch.offsets[plan_.first(bundle + 1)] - batch.offsets[plan_.first(bundle)] >
+           network_.shared_rows();
+  };
+  const TileThreads threads{pool_, workspaces_.data()};
+  for (std::int64_t bundle = 0; bundle < plan_.size(); ++bundle) {
+    if (shared(bundle)) bundle_of(bundle, workspaces_[0], &threads);
+  }
+  pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
+    if (!shared(bundle)) bundle_of(bundle, workspaces_[static_cast<std::size_t>(worker)], nullptr);
   });
 }
 
 template <class T>
 void BatchGradient<T>::forward(const T* weights, Ragged<const float> batch, const Visit& visit) {
-  each_bundle(weights, batch, [&](std::int64_t first, Ragged<const float> data, Workspace& workspace) {
-    visit(first, *network_.forward(packed_.data(), data, workspace, false));
+  each_bundle(weights, batch, [&](std::int64_t first, const typename Network<T>::Tape& tape, Workspace&) {
+    visit(first, tape);
   });
 }
 
 template <class T>
 void BatchGradient<T>::answer(const T* weights, Ragged<const float> batch, std::int64_t most_samples,
                               const VisitAnswer& visit) {
-  each_bundle(weights, batch, [&](std::int64_t first, Ragged<const float> data, Workspace& workspace) {
-    const auto& tape = *network_.forward(packed_.data(), data, workspace, false);
-    visit(first, tape, network_.answer(packed_.data(), tape, most_samples, workspace));
-  });
+  each_bundle(weights, batch,
+              [&](std::int64_t first, const typename Network<T>::Tape& tape, Workspace& workspace) {
+                visit(first, tape, network_.answer(packed_.data(), tape, most_samples, workspace));
+              });
 }
 
 template class BatchGradient<float>;

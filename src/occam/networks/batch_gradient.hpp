@@ -13,9 +13,10 @@
 
 namespace occam {
 
-// The loss of the data sets of one bundle: first .. first + tape.x.sets - 1 of the batch. Reads the outputs
-// on the tape, sets their gradients (d_parameters has null data without that output). What the head adds to
-// the loss is on the tape, too (`penalty`); its gradient is the head's business. Called from any thread.
+// The loss of the data sets of one bundle: first .. first + tape.models.rows - 1 of the batch. Reads the
+// outputs on the tape, sets their gradients (d_parameters has null data without that output). What the head
+// adds to the loss is on the tape, too (`penalty`); its gradient is the head's business. Called from any
+// thread.
 template <class T>
 class BundleLoss {
  public:
@@ -74,8 +75,9 @@ class BatchGradient {
 
  private:
   void pack(const T* weights);
-  void each_bundle(const T* weights, Ragged<const float> batch,
-                   const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run);
+  // Outputs only; a bundle with a very long data set has all threads to itself.
+  using Run = std::function<void(std::int64_t first, const typename Network<T>::Tape&, Workspace&)>;
+  void each_bundle(const T* weights, Ragged<const float> batch, const Run& run);
   void reduce(std::int64_t groups, double scale);
 
   const Network<T>& network_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -12,9 +13,20 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/core/registry.hpp"
+#include "occam/networks/input_rows.hpp"
 #include "occam/nn/dense.hpp"
+#include "occam/parallel/thread_pool.hpp"
 
 namespace occam {
+
+// Rows of a tile: what a longer data set is cut into, so that the memory of a pass does not grow with it.
+inline constexpr std::int64_t kTileRows = 4096;
+
+// Threads that share the tiles of a long data set, and a workspace for each.
+struct TileThreads {
+  ThreadPool& pool;
+  Workspace* workspaces;
+};
 
 // What a body is built from.
 template <class T>
@@ -24,6 +36,7 @@ struct BodyPlan {
   std::int64_t channels;  // D
   bool log_n;             // whether log N is an input
   T sum_scale;            // factor that gives sums over observations the size of means
+  std::int64_t tile_rows = kTileRows;
 };
 
 template <class T>
@@ -39,17 +52,20 @@ class Body {
   virtual std::int64_t bundle_rows() const = 0;
   virtual std::int64_t bundle_sets(std::int64_t batch) const = 0;
 
+  // A data set of more rows is worth the threads of a whole pool.
+  virtual std::int64_t shared_rows() const { return std::numeric_limits<std::int64_t>::max(); }
+
   // Packing of the weights, as independent tasks.
   virtual std::int64_t pack_tasks() const = 0;
   virtual void pack(std::int64_t task, const T* weights, T* packed) const = 0;
 
-  // x: standardised, rows unpadded. f_n (sets): standardised log N. Returns features (sets, features) and,
-  // with `keep`, leaves in the workspace, behind `tape`, what backward needs.
-  virtual Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace,
-                            void*& tape, bool keep) const = 0;
+  // f_n (sets): standardised log N. Returns features (sets, features) and, with `keep`, leaves in the
+  // workspace, behind `tape`, what backward needs. `threads` may be null.
+  virtual Matrix<T> forward(const T* packed, const InputRows<T>& input, const T* f_n, Workspace& workspace,
+                            void*& tape, bool keep, const TileThreads* threads) const = 0;
   // d_features is overwritten; weight gradients are added to `gradient`.
-  virtual void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
-                        Workspace& workspace) const = 0;
+  virtual void backward(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features,
+                        T* gradient, Workspace& workspace) const = 0;
 };
 
 struct Architecture {

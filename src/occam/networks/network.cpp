@@ -84,12 +84,8 @@ void name_what_old_files_do_not(json& body) {
     body["after_layers"] = body["inv_layers"];
 }
 
-// Values further out than this many standard deviations count as so many.
-constexpr double kFarthest = 10;
 // Statistics begin with little weight: most are beside the point, and those that are not are soon found.
 constexpr double kStatisticsWeight = 0.1;
-// A data set whose values differ by less than so much of themselves counts as constant.
-constexpr double kLeastSpread = 1e-12;
 
 // What statistics are taken of: a column as it enters, or its indicators. NaN: missing.
 std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
@@ -102,10 +98,15 @@ std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
   return base;
 }
 
+// Without the padding of rows, which for a column or two would be most of it.
+Matrix<double> unpadded(std::int64_t rows, std::int64_t columns, Workspace& workspace) {
+  return {workspace.take<double>(rows * columns), rows, columns, columns};
+}
+
 // z (n, D) of one data set as base channels.
 Matrix<double> base_values(const NetworkConfig& config, Matrix<const double> z, Matrix<const float> raw,
                            std::int64_t width, Workspace& workspace) {
-  const Matrix<double> base = workspace.matrix<double>(z.rows, width);
+  const Matrix<double> base = unpadded(z.rows, width, workspace);
   std::int64_t at = 0;
   for (std::int64_t c = 0; c < config.channels; ++c) {
     const auto* input = config.inputs.empty() ? nullptr : &config.inputs[static_cast<std::size_t>(c)];
@@ -123,53 +124,6 @@ Matrix<double> base_values(const NetworkConfig& config, Matrix<const double> z, 
     }
   }
   return base;
-}
-
-// (n, D) transformed and standardised; NaN where missing.
-void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<double> z) {
-  const Standardisation& s = config.standardisation;
-  for (std::int64_t c = 0; c < config.channels; ++c) {
-    const auto at = static_cast<std::size_t>(c);
-    const double mean = s.mean[at];
-    const double factor = 1 / s.scale[at];
-    if (config.inputs.empty() || config.inputs[at].transformation == Transformation::none) {
-      for (std::int64_t r = 0; r < data.rows; ++r) {
-        z.row(r)[c] = (static_cast<double>(data.row(r)[c]) - mean) * factor;
-      }
-      continue;
-    }
-    const ColumnInput& input = config.inputs[at];
-    for (std::int64_t r = 0; r < data.rows; ++r) {
-      const float x = data.row(r)[c];
-      z.row(r)[c] = std::isnan(x) ? NAN : (input(x) - mean) * factor;
-    }
-  }
-}
-
-// One column of one data set as it is, relative to its own mean and spread; out has `stride` numbers to a
-// row.
-template <class T>
-void relative_to_set(Matrix<const float> data, std::int64_t column, std::int64_t first, std::int64_t last,
-                     T* out, std::int64_t stride) {
-  double sum = 0, squares = 0, count = 0;
-  for (std::int64_t r = first; r < last; ++r) {
-    const double x = data.row(r)[column];
-    if (std::isnan(x)) continue;
-    sum += x;
-    ++count;
-  }
-  const double mean = count > 0 ? sum / count : 0;
-  for (std::int64_t r = first; r < last; ++r) {
-    const double x = data.row(r)[column] - mean;
-    if (!std::isnan(x)) squares += x * x;
-  }
-  const double sd = count > 0 ? std::sqrt(squares / count) : 0;
-  // Values that differ by no more than their rounding are constant.
-  const double factor = sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0;
-  for (std::int64_t r = first; r < last; ++r) {
-    const double x = (data.row(r)[column] - mean) * factor;
-    out[r * stride] = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthest, kFarthest));
-  }
 }
 
 Matrix<const float> rows_of(Ragged<const float> data, std::int64_t set) {
@@ -249,7 +203,7 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   for (std::int64_t set = 0; set < data.sets; ++set) {
     workspace.reset();
     const Matrix<const float> rows = rows_of(data, set);
-    const Matrix<double> z = workspace.matrix<double>(rows.rows, channels);
+    const Matrix<double> z = unpadded(rows.rows, channels, workspace);
     standardise(*this, rows, z);
     plain.of(base_values(*this, z, rows, plain.base_channels(), workspace), rows,
              values.data() + static_cast<std::size_t>(set) * S, workspace);
@@ -340,21 +294,23 @@ void NetworkConfig::set_options(const nlohmann::json& table, const std::string& 
 }
 
 template <class T>
-Network<T>::Network(NetworkConfig config) : config_(std::move(config)) {
+Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std::move(config)) {
   occam::check(config_);
   const Architecture& architecture = architectures().at(config_.options.architecture, ErrorKind::bad_config);
   config_.body = architecture.resolve(config_.body);
   may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
   for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
-  input_width_ = config_.channels + static_cast<std::int64_t>(config_.missing.size());
-  for (const ColumnInput& column : config_.inputs) input_width_ += column.channels() - 1;
   if (!config_.statistics.mean.empty()) {
     statistics_ = Statistics(base_channels(config_));
     require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
             "the number of its statistics is not that of its columns");
   }
-  BodyPlan<T> plan{layout_, packed_layout_, input_width_, config_.options.log_n,
-                   static_cast<T>(1 / config_.standardisation.typical_n)};
+  BodyPlan<T> plan{layout_,
+                   packed_layout_,
+                   InputRows<T>::width(config_),
+                   config_.options.log_n,
+                   static_cast<T>(1 / config_.standardisation.typical_n),
+                   tile_rows};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
   HeadPlan<T> head_plan{layout_,        packed_layout_,    body_->features() + statistics_.size(),
@@ -403,53 +359,7 @@ void Network<T>::check(Ragged<const float> data) const {
 }
 
 template <class T>
-Matrix<double> Network<T>::transformed(Ragged<const float> data, Workspace& workspace) const {
-  const Matrix<double> z = workspace.matrix<double>(data.x.rows, config_.channels);
-  standardise(config_, data.x, z);
-  return z;
-}
-
-template <class T>
-Ragged<const T> Network<T>::input(Ragged<const float> data, Matrix<const double> z,
-                                  Workspace& workspace) const {
-  const std::int64_t rows = data.x.rows;
-  const std::int64_t width = input_width_;
-  T* const x = workspace.take<T>(rows * width);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const double* from = z.row(r);
-    for (std::int64_t c = 0; c < config_.channels; ++c) {
-      x[r * width + c] = std::isnan(from[c]) ? T{0} : static_cast<T>(from[c]);
-    }
-  }
-  std::int64_t at = config_.channels;
-  for (const std::int64_t c : config_.missing) {
-    for (std::int64_t r = 0; r < rows; ++r) x[r * width + at] = std::isnan(data.x.row(r)[c]) ? T{1} : T{0};
-    ++at;
-  }
-  for (std::size_t c = 0; c < config_.inputs.size(); ++c) {
-    const ColumnInput& column = config_.inputs[c];
-    if (column.local) {
-      for (std::int64_t set = 0; set < data.sets; ++set) {
-        relative_to_set(data.x, static_cast<std::int64_t>(c), data.offsets[set], data.offsets[set + 1],
-                        x + at, width);
-      }
-      ++at;
-    }
-    for (std::int64_t r = 0; column.waves > 0 && r < rows; ++r) {
-      const double value = std::isnan(z.row(r)[c]) ? 0 : std::clamp(z.row(r)[c], -kFarthest, kFarthest);
-      write_waves(static_cast<T>(value), column.waves, x + r * width + at);
-    }
-    at += 2 * column.waves;
-    for (const float level : column.levels) {
-      for (std::int64_t r = 0; r < rows; ++r) x[r * width + at] = data.x.row(r)[c] == level ? T{1} : T{0};
-      ++at;
-    }
-  }
-  return {{x, rows, width, width}, data.offsets, data.sets};
-}
-
-template <class T>
-Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> data, Matrix<const double> z,
+Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> data,
                                       Workspace& workspace) const {
   if (statistics_.size() == 0) return features;
   const std::int64_t S = statistics_.size();
@@ -460,13 +370,14 @@ Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> da
     const Workspace::Scope of_set(workspace);
     T* out = std::copy_n(features.row(set), features.columns, joined.row(set));
     const Matrix<const float> rows = rows_of(data, set);
-    const Matrix<const double> own = z.rows_from(data.offsets[set], data.size(set));
-    statistics_.of(base_values(config_, own, rows, statistics_.base_channels(), workspace), rows, values,
+    const Matrix<double> z = unpadded(rows.rows, config_.channels, workspace);
+    standardise(config_, rows, z);
+    statistics_.of(base_values(config_, z, rows, statistics_.base_channels(), workspace), rows, values,
                    workspace);
     for (std::int64_t i = 0; i < S; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];
-      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthest, kFarthest));
+      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthestInput, kFarthestInput));
     }
   }
   return joined;
@@ -474,18 +385,17 @@ Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> da
 
 template <class T>
 typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
-                                               Workspace& workspace, bool keep,
-                                               const PassNoise* noise) const {
+                                               Workspace& workspace, bool keep, const PassNoise* noise,
+                                               const TileThreads* threads) const {
   const Standardisation& s = config_.standardisation;
   Tape& tape = *workspace.make<Tape>();
-  const Matrix<double> z = transformed(data, workspace);
-  tape.x = input(data, z, workspace);
+  tape.input = InputRows<T>(config_, data, workspace);
   T* f_n = workspace.take<T>(data.sets);
   for (std::int64_t set = 0; set < data.sets; ++set) {
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
-  const Matrix<T> features = body_->forward(packed, tape.x, f_n, workspace, tape.body, keep);
-  tape.features = with_statistics(features, data, z, workspace);
+  const Matrix<T> features = body_->forward(packed, tape.input, f_n, workspace, tape.body, keep, threads);
+  tape.features = with_statistics(features, data, workspace);
   head_->forward(packed, noise, tape, workspace);
   return &tape;
 }
@@ -502,7 +412,7 @@ void Network<T>::backward(const T* packed, Tape& tape, Matrix<T> d_models, Matri
     }
     d = of_body;
   }
-  body_->backward(packed, tape.x, tape.body, d, gradient, workspace);
+  body_->backward(packed, tape.input, tape.body, d, gradient, workspace);
 }
 
 template class Network<float>;

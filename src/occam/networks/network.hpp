@@ -15,6 +15,7 @@
 
 #include "occam/networks/body.hpp"
 #include "occam/networks/head.hpp"
+#include "occam/networks/input_rows.hpp"
 #include "occam/networks/inputs.hpp"
 #include "occam/networks/statistics.hpp"
 
@@ -75,7 +76,8 @@ struct NetworkConfig {
 template <class T>
 class Network {
  public:
-  explicit Network(NetworkConfig config);
+  // A data set of more than `tile_rows` rows goes through the body in tiles of so many, where the body can.
+  explicit Network(NetworkConfig config, std::int64_t tile_rows = kTileRows);
 
   const NetworkConfig& config() const { return config_; }
   const ParameterLayout& layout() const { return layout_; }
@@ -85,6 +87,7 @@ class Network {
   std::int64_t shortest() const { return body_->shortest(); }
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
   std::int64_t bundle_sets(std::int64_t batch) const { return body_->bundle_sets(batch); }
+  std::int64_t shared_rows() const { return body_->shared_rows(); }
   std::int64_t fewest_sets() const { return head_->fewest_sets(); }
 
   // Copies weights into the form the products read; tasks are independent of each other.
@@ -95,9 +98,7 @@ class Network {
   void pack_all(const T* weights, T* packed) const;
 
   struct Tape : HeadTape<T> {
-    // Standardised, 0 where a value is missing; a mask for each column that may miss some; columns relative
-    // to their data set; indicators of levels.
-    Ragged<const T> x;
+    InputRows<T> input;
     void* body = nullptr;
   };
 
@@ -107,8 +108,9 @@ class Network {
 
   // The tape lives in the workspace until it is reset. `data` must have passed check(). Without `keep` the
   // outputs are there, but backward is not possible. `noise`: as in training, for heads that have any.
+  // `threads`: to share the tiles of a long data set; the result is the same to the bit.
   Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true,
-                const PassNoise* noise = nullptr) const;
+                const PassNoise* noise = nullptr, const TileThreads* threads = nullptr) const;
   // As Head::answer, from a tape without noise.
   HeadAnswer answer(const T* packed, const Tape& tape, std::int64_t most_samples,
                     Workspace& workspace) const {
@@ -119,14 +121,10 @@ class Network {
                 Workspace& workspace) const;
 
  private:
-  Matrix<double> transformed(Ragged<const float> data, Workspace& workspace) const;
-  Ragged<const T> input(Ragged<const float> data, Matrix<const double> z, Workspace& workspace) const;
-  Matrix<T> with_statistics(Matrix<T> features, Ragged<const float> data, Matrix<const double> z,
-                            Workspace& workspace) const;
+  Matrix<T> with_statistics(Matrix<T> features, Ragged<const float> data, Workspace& workspace) const;
 
   NetworkConfig config_;
   std::vector<bool> may_miss_;  // (D)
-  std::int64_t input_width_ = 0;
   Statistics statistics_;
   ParameterLayout layout_;
   PackedLayout<T> packed_layout_;

@@ -2,6 +2,7 @@
 // with mean or max over what they leave; either may be left out. Output: [last hidden state, pooled channels,
 // log N]. Series shorter than the windows are continued with zeros for the convolutions. Source: Radev et al.
 // 2020, appendix A; the authors' code pools with max over time. Difference: log N as an input.
+// Where nothing has to be kept, long series go through the convolutions in tiles.
 #include <algorithm>
 #include <optional>
 
@@ -52,7 +53,9 @@ template <class T>
 class SequenceBody final : public Body<T> {
  public:
   SequenceBody(const SequenceOptions& o, BodyPlan<T>& plan)
-      : pooling_(o.pooling == "max" ? Pooling::max : Pooling::mean), log_n_(plan.log_n) {
+      : pooling_(o.pooling == "max" ? Pooling::max : Pooling::mean),
+        log_n_(plan.log_n),
+        tile_rows_(plan.tile_rows) {
     check(o);
     if (o.lstm > 0) lstm_.emplace(plan.layout, plan.packed, "lstm", plan.channels, o.lstm);
     std::int64_t in = plan.channels;
@@ -68,6 +71,7 @@ class SequenceBody final : public Body<T> {
     // The rows a stack of windows needs, from the last one back.
     for (auto layer = convolutions_.rbegin(); layer != convolutions_.rend(); ++layer) {
       shortest_ = (shortest_ - 1) * layer->stride() + layer->kernel();
+      stride_ *= layer->stride();
       if (shortest_ > kLongestSeries)
         throw Error(ErrorKind::bad_config, "network: its convolutions need more than {} rows",
                     kLongestSeries);
@@ -95,10 +99,11 @@ class SequenceBody final : public Body<T> {
     }
   }
 
-  Matrix<T> forward(const T* packed, Ragged<const T> x, const T* f_n, Workspace& workspace, void*& tape,
-                    bool keep) const override {
+  Matrix<T> forward(const T* packed, const InputRows<T>& rows, const T* f_n, Workspace& workspace,
+                    void*& tape, bool keep, const TileThreads*) const override {
     Tape& kept = *workspace.make<Tape>();
     tape = &kept;
+    const Ragged<const T> x = kept.x = rows.all(workspace);
     const Matrix<T> features = workspace.matrix<T>(x.sets, features_);
     std::int64_t at = 0;
     if (lstm_) {
@@ -107,16 +112,12 @@ class SequenceBody final : public Body<T> {
       at = lstm_->units();
     }
     if (!convolutions_.empty()) {
-      kept.layers = workspace.take<Ragged<T>>(layers());
-      kept.input = long_enough(x, workspace);
-      Ragged<const T> input = kept.input;
-      for (std::int64_t i = 0; i < layers(); ++i) {
-        kept.layers[i] = convolutions_[i].forward(packed, input, workspace);
-        input = as_const(kept.layers[i]);
-      }
-      kept.largest = workspace.take<std::int32_t>(x.sets * channels_);
       kept.pooled = workspace.matrix<T>(x.sets, channels_);
-      pool<T>(pooling_, T{1}, input, {}, kept.pooled, kept.largest);
+      if (!keep && rows.longest() > tile_rows_) {
+        convolve_tiles(packed, long_enough(x, workspace), kept.pooled, workspace);
+      } else {
+        convolve(packed, long_enough(x, workspace), kept, workspace);
+      }
       copy_columns<T>(kept.pooled, features.columns_from(at, channels_));
       at += channels_;
     }
@@ -124,9 +125,10 @@ class SequenceBody final : public Body<T> {
     return features;
   }
 
-  void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
+  void backward(const T* packed, const InputRows<T>&, void* tape, Matrix<T> d_features, T* gradient,
                 Workspace& workspace) const override {
     Tape& kept = *static_cast<Tape*>(tape);
+    const Ragged<const T> x = kept.x;
     std::int64_t at = 0;
     if (lstm_) {
       const Workspace::Scope scope(workspace);
@@ -152,6 +154,7 @@ class SequenceBody final : public Body<T> {
 
  private:
   struct Tape {
+    Ragged<const T> x;
     typename Lstm<T>::Tape* lstm;
     Ragged<const T> input;  // of the first convolution
     Ragged<T>* layers;
@@ -176,6 +179,51 @@ class SequenceBody final : public Body<T> {
     return {padded, offsets, x.sets};
   }
 
+  void convolve(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
+    kept.input = x;
+    kept.layers = convolved(packed, x, workspace);
+    kept.largest = workspace.take<std::int32_t>(x.sets * channels_);
+    pool<T>(pooling_, T{1}, as_const(kept.layers[layers() - 1]), {}, kept.pooled, kept.largest);
+  }
+
+  // The outputs of all convolutions.
+  Ragged<T>* convolved(const T* packed, Ragged<const T> x, Workspace& workspace) const {
+    auto* outputs = workspace.take<Ragged<T>>(layers());
+    for (std::int64_t i = 0; i < layers(); ++i) {
+      outputs[i] = convolutions_[i].forward(packed, x, workspace);
+      x = as_const(outputs[i]);
+    }
+    return outputs;
+  }
+
+  void convolve_tiles(const T* packed, Ragged<const T> x, Matrix<T> pooled, Workspace& workspace) const {
+    for (std::int64_t set = 0; set < x.sets; ++set) {
+      const Workspace::Scope scope(workspace);
+      convolve_series(packed, x.x.rows_from(x.offsets[set], x.size(set)), pooled.row(set), workspace);
+    }
+  }
+
+  // Tiles are of what the last convolution gives; they read rows that overlap.
+  void convolve_series(const T* packed, Matrix<const T> x, T* pooled, Workspace& workspace) const {
+    const std::int64_t all = (x.rows - shortest_) / stride_ + 1;
+    const std::int64_t most = std::max<std::int64_t>(1, tile_rows_ / stride_);
+    const std::int64_t tiles = (all + most - 1) / most;
+    const Matrix<T> parts = workspace.matrix<T>(tiles, channels_);
+    const Matrix<T> shares = workspace.matrix<T>(tiles, channels_);
+    auto* sizes = workspace.take<std::int64_t>(tiles);
+    auto* largest = workspace.take<std::int32_t>(channels_);
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      const Workspace::Scope scope(workspace);
+      sizes[t] = std::min(most, all - t * most);
+      const std::int64_t offsets[] = {0, (sizes[t] - 1) * stride_ + shortest_};
+      const Ragged<const T> read{x.rows_from(t * most * stride_, offsets[1]), offsets, 1};
+      const Ragged<T>* outputs = convolved(packed, read, workspace);
+      pool<T>(pooling_, T{1}, as_const(outputs[layers() - 1]), {}, parts.rows_from(t, 1), largest);
+    }
+    tile_shares<T>(pooling_, sizes, parts, {}, shares);
+    join_tiles<T>(shares, parts, pooled);
+  }
+
   static Ragged<const T> as_const(const Ragged<T>& r) { return {r.x, r.offsets, r.sets}; }
 
   template <class U>
@@ -189,7 +237,9 @@ class SequenceBody final : public Body<T> {
   bool log_n_;
   std::optional<Lstm<T>> lstm_;
   std::vector<Conv1d<T>> convolutions_;
-  std::int64_t channels_ = 0, features_ = 0, shortest_ = 1;
+  std::int64_t channels_ = 0, features_ = 0;
+  std::int64_t shortest_ = 1, stride_ = 1;  // rows behind one output of the convolutions, and between two
+  std::int64_t tile_rows_;
 };
 
 }  // namespace

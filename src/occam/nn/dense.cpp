@@ -56,7 +56,8 @@ void Dense<T>::product(const T* packed, Matrix<const T> x, Matrix<T> y, bool add
 template <class T>
 void Dense<T>::backward(Matrix<const T> x, Matrix<const T> y, Matrix<T> dy, T* gradient) const {
   kernels<T>().activation_back(activation_, y.data, y.stride, dy.data, dy.stride, dy.rows, out_,
-                               bias_ >= 0 ? gradient + bias_ : nullptr);
+                               bias_ >= 0 && gradient != nullptr ? gradient + bias_ : nullptr);
+  if (gradient == nullptr) return;
   kernels<T>().multiply_transposed({.a = x.data,
                                     .a_stride = x.stride,
                                     .b = dy.data,

@@ -48,7 +48,8 @@ class Dense {
   // y = act(y + x W + b): what stands in y is added before the activation.
   void forward_added(const T* packed, Matrix<const T> x, Matrix<T> y) const { product(packed, x, y, true); }
 
-  // dy, the gradient of y, becomes that of x W + b. Adds the weight gradients to `gradient`.
+  // dy, the gradient of y, becomes that of x W + b. Adds the weight gradients to `gradient`
+  // (null: not wanted).
   void backward(Matrix<const T> x, Matrix<const T> y, Matrix<T> dy, T* gradient) const;
   // dx = dy W^T, or += with `add`; dy as backward() leaves it.
   void backward_input(const T* packed, Matrix<const T> dy, Matrix<T> dx, bool add) const;

@@ -1,6 +1,8 @@
 #include "occam/nn/pool.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "occam/nn/kernels.hpp"
 
@@ -34,6 +36,29 @@ void largest_rows(Matrix<const T> x, T* out, std::int32_t* largest) {
       }
     }
   }
+}
+
+// 1 for the first tile with the largest value, 0 for all others.
+template <class T>
+void largest_share(Matrix<const T> pooled, std::int64_t column, Matrix<T> shares) {
+  std::int64_t best = 0;
+  for (std::int64_t t = 0; t < pooled.rows; ++t) {
+    if (pooled.row(t)[column] > pooled.row(best)[column]) best = t;
+    shares.row(t)[column] = 0;
+  }
+  shares.row(best)[column] = 1;
+}
+
+template <class T>
+void softmax_share(Matrix<const T> log_weights, std::int64_t column, Matrix<T> shares) {
+  T top = log_weights.row(0)[column];
+  for (std::int64_t t = 1; t < shares.rows; ++t) top = std::max(top, log_weights.row(t)[column]);
+  double total = 0;
+  for (std::int64_t t = 0; t < shares.rows; ++t) {
+    shares.row(t)[column] = std::exp(log_weights.row(t)[column] - top);
+    total += static_cast<double>(shares.row(t)[column]);
+  }
+  for (std::int64_t t = 0; t < shares.rows; ++t) shares.row(t)[column] /= static_cast<T>(total);
 }
 
 }  // namespace
@@ -112,6 +137,55 @@ template void pool_back(Pooling, float, Ragged<const float>, Matrix<float>, Matr
                         const std::int32_t*, Matrix<const float>, Matrix<float>);
 template void pool_back(Pooling, double, Ragged<const double>, Matrix<double>, Matrix<const double>,
                         const std::int32_t*, Matrix<const double>, Matrix<double>);
+
+template <class T>
+void pool_tile(Pooling pooling, T sum_scale, Matrix<const T> e, Matrix<T> scores, T* out,
+               std::int32_t* largest, T* log_weights) {
+  const std::int64_t h = e.columns;
+  const std::int64_t offsets[] = {0, e.rows};
+  const bool attention = pooling == Pooling::attention;
+  if (attention) largest_rows<T>(scores, log_weights, largest);
+  pool<T>(pooling, sum_scale, {e, offsets, 1}, scores, {out, 1, pooled_columns(pooling, h), 0}, largest);
+  // What is now the weight of the largest score is one over the sum.
+  for (std::int64_t c = 0; attention && c < h; ++c) log_weights[c] -= std::log(scores.row(largest[c])[c]);
+}
+
+template <class T>
+void tile_shares(Pooling pooling, const std::int64_t* sizes, Matrix<const T> pooled,
+                 Matrix<const T> log_weights, Matrix<T> shares) {
+  const auto n = static_cast<double>(std::accumulate(sizes, sizes + shares.rows, std::int64_t{0}));
+  for (std::int64_t c = 0; c < shares.columns; ++c) {
+    if (pooling == Pooling::max) {
+      largest_share<T>(pooled, c, shares);
+    } else if (pooling == Pooling::attention) {
+      softmax_share<T>(log_weights, c, shares);
+    } else {
+      const bool mean = pooling == Pooling::mean || (pooling == Pooling::mean_sum && c < shares.columns / 2);
+      for (std::int64_t t = 0; t < shares.rows; ++t)
+        shares.row(t)[c] = mean ? static_cast<T>(static_cast<double>(sizes[t]) / n) : T{1};
+    }
+  }
+}
+
+template <class T>
+void join_tiles(Matrix<const T> shares, Matrix<const T> parts, T* pooled) {
+  for (std::int64_t c = 0; c < parts.columns; ++c) {
+    double sum = 0;
+    for (std::int64_t t = 0; t < parts.rows; ++t)
+      sum += static_cast<double>(shares.row(t)[c]) * static_cast<double>(parts.row(t)[c]);
+    pooled[c] = static_cast<T>(sum);
+  }
+}
+
+template void join_tiles(Matrix<const float>, Matrix<const float>, float*);
+template void join_tiles(Matrix<const double>, Matrix<const double>, double*);
+template void pool_tile(Pooling, float, Matrix<const float>, Matrix<float>, float*, std::int32_t*, float*);
+template void pool_tile(Pooling, double, Matrix<const double>, Matrix<double>, double*, std::int32_t*,
+                        double*);
+template void tile_shares(Pooling, const std::int64_t*, Matrix<const float>, Matrix<const float>,
+                          Matrix<float>);
+template void tile_shares(Pooling, const std::int64_t*, Matrix<const double>, Matrix<const double>,
+                          Matrix<double>);
 
 template <class T>
 void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {

@@ -35,6 +35,23 @@ template <class T>
 void pool_back(Pooling pooling, T sum_scale, Ragged<const T> e, Matrix<T> weights, Matrix<const T> out,
                const std::int32_t* largest, Matrix<const T> d_out, Matrix<T> d_e);
 
+// A long data set is pooled tile by tile, and then put together: what each tile gave, times its share.
+
+// As pool(), of the rows of one tile. For attention, log_weights (h) are set to the logarithms of the sums of
+// the exponentials of its scores. `largest` (h) is set for max and attention.
+template <class T>
+void pool_tile(Pooling pooling, T sum_scale, Matrix<const T> e, Matrix<T> scores, T* out,
+               std::int32_t* largest, T* log_weights);
+
+// shares (tiles, pooled_columns), of the tiles of one data set, whose rows are `sizes`.
+template <class T>
+void tile_shares(Pooling pooling, const std::int64_t* sizes, Matrix<const T> pooled,
+                 Matrix<const T> log_weights, Matrix<T> shares);
+
+// pooled (columns) = sum over tiles of shares and parts (tiles, columns).
+template <class T>
+void join_tiles(Matrix<const T> shares, Matrix<const T> parts, T* pooled);
+
 // Mean over the rows of each set of the products of all pairs of columns, each with itself included.
 constexpr std::int64_t product_columns(std::int64_t columns) {
   return columns * (columns + 1) / 2;

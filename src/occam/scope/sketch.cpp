@@ -93,6 +93,7 @@ Centred centred_column(Matrix<const float> rows, std::int64_t column) {
     if (!missing(r)) mean += rows.row(r)[column] / static_cast<double>(there);
   }
   Centred result;
+  result.values.reserve(static_cast<std::size_t>(rows.rows));
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     const double x = missing(r) ? 0 : rows.row(r)[column] - mean;
     result.values.push_back(x);
@@ -385,25 +386,24 @@ void Sketch::describe_values(std::int64_t column, std::vector<float>& values, co
 void Sketch::exchangeable(Matrix<const float> rows, std::span<float> out_span) const {
   float* out = out_span.data();
   *out++ = std::log(static_cast<float>(rows.rows));
-  std::vector<std::int64_t> members;
   std::vector<float> values;
   const float* overall = nullptr;  // what the group of all said: it stands in for empty groups
   for (const Group& group : groups_) {
-    members.clear();
-    for (std::int64_t r = 0; r < rows.rows; ++r) {
-      if (in(group, rows.row(r))) members.push_back(r);
-    }
-    if (has_share(group)) {
-      *out++ = static_cast<float>(share(group, rows, static_cast<std::int64_t>(members.size())));
-    }
+    // Counted, not listed: a list of the rows would take more memory than their values.
+    std::int64_t members = 0;
+    for (std::int64_t r = 0; r < rows.rows; ++r) members += in(group, rows.row(r)) ? 1 : 0;
+    if (has_share(group)) *out++ = static_cast<float>(share(group, rows, members));
     if (group.a < 0) overall = out;
-    if (members.empty()) {
+    if (members == 0) {
       out = std::copy_n(overall, kPerGroup * continuous_.size(), out);
       continue;
     }
     for (std::size_t k = 0; k < continuous_.size(); ++k) {
       values.clear();
-      for (const std::int64_t r : members) values.push_back(rows.row(r)[continuous_[k]]);
+      values.reserve(static_cast<std::size_t>(members));
+      for (std::int64_t r = 0; r < rows.rows; ++r) {
+        if (in(group, rows.row(r))) values.push_back(rows.row(r)[continuous_[k]]);
+      }
       describe_values(continuous_[k], values, group.a < 0 ? nullptr : overall + k * kPerGroup, out);
     }
   }

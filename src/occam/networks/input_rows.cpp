@@ -1,0 +1,137 @@
+#include "occam/networks/input_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "occam/networks/network.hpp"
+
+namespace occam {
+namespace {
+
+// A data set whose values differ by less than so much of themselves counts as constant.
+constexpr double kLeastSpread = 1e-12;
+
+}  // namespace
+
+void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<double> z) {
+  const Standardisation& s = config.standardisation;
+  for (std::int64_t c = 0; c < config.channels; ++c) {
+    const auto at = static_cast<std::size_t>(c);
+    const double mean = s.mean[at];
+    const double factor = 1 / s.scale[at];
+    if (config.inputs.empty() || config.inputs[at].transformation == Transformation::none) {
+      for (std::int64_t r = 0; r < data.rows; ++r) {
+        z.row(r)[c] = (static_cast<double>(data.row(r)[c]) - mean) * factor;
+      }
+      continue;
+    }
+    const ColumnInput& input = config.inputs[at];
+    for (std::int64_t r = 0; r < data.rows; ++r) {
+      const float x = data.row(r)[c];
+      z.row(r)[c] = std::isnan(x) ? NAN : (input(x) - mean) * factor;
+    }
+  }
+}
+
+template <class T>
+InputRows<T>::InputRows(const NetworkConfig& config, Ragged<const float> data, Workspace& workspace)
+    : config_(&config), data_(data) {
+  const auto& inputs = config.inputs;
+  if (std::none_of(inputs.begin(), inputs.end(), [](const ColumnInput& input) { return input.local; }))
+    return;
+  scales_ = workspace.take<OwnScale>(data.sets * config.channels);
+  for (std::int64_t c = 0; c < config.channels; ++c) {
+    if (!inputs[static_cast<std::size_t>(c)].local) continue;
+    for (std::int64_t set = 0; set < data.sets; ++set) scales_[set * config.channels + c] = own_scale(set, c);
+  }
+}
+
+template <class T>
+std::int64_t InputRows<T>::width(const NetworkConfig& config) {
+  std::int64_t width = config.channels + static_cast<std::int64_t>(config.missing.size());
+  for (const ColumnInput& column : config.inputs) width += column.channels() - 1;
+  return width;
+}
+
+template <class T>
+std::int64_t InputRows<T>::longest() const {
+  std::int64_t most = 0;
+  for (std::int64_t set = 0; set < sets(); ++set) most = std::max(most, size(set));
+  return most;
+}
+
+template <class T>
+typename InputRows<T>::OwnScale InputRows<T>::own_scale(std::int64_t set, std::int64_t column) const {
+  const std::int64_t first = data_.offsets[set];
+  const std::int64_t last = data_.offsets[set + 1];
+  double sum = 0, squares = 0, count = 0;
+  for (std::int64_t r = first; r < last; ++r) {
+    const double x = data_.x.row(r)[column];
+    if (std::isnan(x)) continue;
+    sum += x;
+    ++count;
+  }
+  const double mean = count > 0 ? sum / count : 0;
+  for (std::int64_t r = first; r < last; ++r) {
+    const double x = data_.x.row(r)[column] - mean;
+    if (!std::isnan(x)) squares += x * x;
+  }
+  const double sd = count > 0 ? std::sqrt(squares / count) : 0;
+  // Values that differ by no more than their rounding are constant.
+  return {mean, sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0};
+}
+
+// One column as it is, relative to mean and spread of its own data set.
+template <class T>
+void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
+  const std::int64_t stride = width(*config_);
+  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
+  std::int64_t set = above - data_.offsets - 1;
+  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
+    while (r >= data_.offsets[set + 1]) ++set;
+    const OwnScale& scale = scales_[set * config_->channels + column];
+    const double x = (data_.x.row(r)[column] - scale.mean) * scale.factor;
+    *out = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput));
+  }
+}
+
+template <class T>
+Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Workspace& workspace) const {
+  const std::int64_t width = InputRows::width(*config_);
+  const Matrix<T> out{workspace.take<T>(count * width), count, width, width};
+  const Workspace::Scope scope(workspace);
+  const Matrix<const float> data = data_.x.rows_from(first, count);
+  const Matrix<double> z = workspace.matrix<double>(count, config_->channels);
+  standardise(*config_, data, z);
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (std::int64_t c = 0; c < config_->channels; ++c) {
+      const double value = z.row(r)[c];
+      out.row(r)[c] = std::isnan(value) ? T{0} : static_cast<T>(value);
+    }
+  }
+  std::int64_t at = config_->channels;
+  for (const std::int64_t c : config_->missing) {
+    for (std::int64_t r = 0; r < count; ++r) out.row(r)[at] = std::isnan(data.row(r)[c]) ? T{1} : T{0};
+    ++at;
+  }
+  for (std::size_t c = 0; c < config_->inputs.size(); ++c) {
+    const ColumnInput& column = config_->inputs[c];
+    if (column.local) write_relative(static_cast<std::int64_t>(c), first, count, out.data + at++);
+    for (std::int64_t r = 0; column.waves > 0 && r < count; ++r) {
+      const double value =
+          std::isnan(z.row(r)[c]) ? 0 : std::clamp(z.row(r)[c], -kFarthestInput, kFarthestInput);
+      write_waves(static_cast<T>(value), column.waves, out.row(r) + at);
+    }
+    at += 2 * column.waves;
+    for (const float level : column.levels) {
+      for (std::int64_t r = 0; r < count; ++r) out.row(r)[at] = data.row(r)[c] == level ? T{1} : T{0};
+      ++at;
+    }
+  }
+  return out;
+}
+
+template class InputRows<float>;
+template class InputRows<double>;
+
+}  // namespace occam
