@@ -53,10 +53,14 @@ void scalar(benchmark::State& state) {
 void simd_draws(benchmark::State& state) {
   const double alpha = 0.01 * static_cast<double>(state.range(0));
   std::vector<float> out(1 << 14);
+  std::vector<std::uint32_t> words(2 * out.size());
+  Rng rng(1, Purpose::simulate, 0);
+  for (std::uint32_t& word : words) word = rng.bits32();
   const LevyNoise noise(alpha, 1.0);
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    alpha == 2.0 ? draw_gaussian(++seed, out) : draw_levy(++seed, noise, out);
+    ++seed;
+    alpha == 2.0 ? draw_gaussian(seed, out) : draw_levy(noise, words, out);
     benchmark::DoNotOptimize(out.data());
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(seed) * static_cast<std::int64_t>(out.size()));

@@ -9,7 +9,9 @@
 #include <span>
 #include <vector>
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/quadrature/gauss.hpp>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -23,8 +25,11 @@ namespace {
 // ---- noise
 
 std::vector<float> stable_draws(double alpha, std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint32_t> words(2 * count);
+  Rng rng(seed, Purpose::test, 0);
+  for (std::uint32_t& word : words) word = rng.bits32();
   std::vector<float> draws(count);
-  draw_levy(seed, LevyNoise(alpha, 1.0), draws);
+  draw_levy(LevyNoise(alpha, 1.0), words, draws);
   return draws;
 }
 
@@ -100,6 +105,71 @@ TEST(StableDraws, AreCauchyAtOneAndNormalAtTwo) {
   const std::vector<float> limit = stable_draws(2.0, 200'000, 8);
   EXPECT_GT(kolmogorov_smirnov({limit.begin(), limit.end()}, [&](double x) { return cdf(normal, x); }),
             kFalseAlarm);
+}
+
+// P(|S| > x) = 1 - (2/pi) int_0^inf sin(xt) / t exp(-t^alpha) dt, for x up to 30; t = s^4 smooths the
+// integrand at 0, and exp(-40) ends it. The series is as good as exact further out.
+double tail_by_quadrature(double alpha, double x) {
+  if (x > 30.0) return tail_of_stable(alpha, x);
+  const double end = std::pow(40.0, 0.25 / alpha);
+  const auto integrand = [&](double s) {
+    return 4.0 / s * std::sin(x * std::pow(s, 4.0)) * std::exp(-std::pow(s, 4.0 * alpha));
+  };
+  constexpr int kPanels = 400;
+  double sum = 0.0;
+  for (int k = 0; k < kPanels; ++k) {
+    sum += boost::math::quadrature::gauss<double, 15>::integrate(integrand, end * k / kPanels,
+                                                                 end * (k + 1) / kPanels);
+  }
+  return 1.0 - 2.0 / std::numbers::pi * sum;
+}
+
+TEST(StableLaw, QuadratureAgreesWithClosedFormsAndTheSeries) {
+  for (const double x : {1e-3, 0.1, 1.0, 5.0, 29.0}) {
+    EXPECT_NEAR(tail_by_quadrature(1.0, x), 1.0 - 2.0 / std::numbers::pi * std::atan(x), 1e-12) << x;
+    EXPECT_NEAR(tail_by_quadrature(2.0, x), std::erfc(0.5 * x), 1e-12) << x;
+  }
+  for (const double alpha : {1.1, 1.5, 1.9, 1.99}) {
+    EXPECT_NEAR(tail_by_quadrature(alpha, 30.0) / tail_of_stable(alpha, 30.0), 1.0, 1e-6) << alpha;
+  }
+}
+
+// Ten million draws in 300 cells of |S|, from where one is as likely as a thousand others to the far tail:
+// what is left beyond the last edge is a few hundred draws.
+TEST(StableDraws, HaveTheDistributionOfTheQuadrature) {
+  constexpr int kRounds = 10;
+  constexpr std::size_t kDraws = 1'000'000;
+  const double total = static_cast<double>(kRounds) * kDraws;
+  for (const double alpha : {1.0, 1.05, 1.3, 1.6, 1.9, 1.99}) {
+    std::vector<double> edges, tails;
+    for (double x = 0.005; x < 1e6; x *= x < 8.0 ? 1.025 : 1.3) {
+      const double tail = tail_by_quadrature(alpha, x);
+      if (tail * total < 300.0) break;
+      edges.push_back(x);
+      tails.push_back(tail);
+    }
+    std::vector<double> counts(edges.size() + 1);
+    for (int round = 0; round < kRounds; ++round) {
+      for (const float draw : stable_draws(alpha, kDraws, 100 + static_cast<std::uint64_t>(round))) {
+        ++counts[static_cast<std::size_t>(
+            std::upper_bound(edges.begin(), edges.end(), static_cast<double>(std::fabs(draw))) -
+            edges.begin())];
+      }
+    }
+    double chi_squared = 0.0;
+    double largest = 0.0;  // distance of the distribution functions
+    double below = 0.0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      const double expected = total * ((k == 0 ? 1.0 : tails[k - 1]) - (k == edges.size() ? 0.0 : tails[k]));
+      chi_squared += (counts[k] - expected) * (counts[k] - expected) / expected;
+      below += (counts[k] - expected) / total;
+      largest = std::max(largest, std::fabs(below));
+    }
+    const boost::math::chi_squared law(static_cast<double>(edges.size()));
+    EXPECT_GT(cdf(complement(law, chi_squared)), kFalseAlarm) << alpha << ": " << chi_squared;
+    // Kolmogorov: P(sqrt(n) D > s) < 2 exp(-2 s^2)
+    EXPECT_GT(2.0 * std::exp(-2.0 * total * largest * largest), kFalseAlarm) << alpha << ": " << largest;
+  }
 }
 
 TEST(GaussianDraws, AreNormalOutToTheTails) {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -28,11 +29,44 @@ namespace {
 
 constexpr int kMaxRedraws = 100;
 constexpr std::int64_t kColumns = 3;
+// A table of the noise takes about as long as the formula takes for this many trials.
+constexpr std::int64_t kTrialsForTable = 8;
 
 struct Settings {
   double dt_s = 0.001;
   std::int64_t max_steps = 5000;
   bool continuous_time = false;
+};
+
+enum class Noise { gaussian, levy_formula, levy_table };
+
+// The tables of the data sets under way. Each has a number, and is overwritten when nothing uses it any more.
+class Tables {
+ public:
+  static constexpr std::int32_t kNone = -1;
+
+  // A new one, with one user.
+  std::int32_t add(const LevyNoise& noise) {
+    const auto free = static_cast<std::size_t>(std::ranges::find(users_, 0) - users_.begin());
+    if (free == users_.size()) {
+      users_.push_back(0);
+      tables_.emplace_back();
+    }
+    tables_[free].fill(noise);
+    return take(static_cast<std::int32_t>(free));
+  }
+  std::int32_t take(std::int32_t table) {
+    if (table != kNone) ++users_[static_cast<std::size_t>(table)];
+    return table;
+  }
+  void leave(std::int32_t table) {
+    if (table != kNone) --users_[static_cast<std::size_t>(table)];
+  }
+  const LevyLine* lines() const { return tables_.front().angle; }
+
+ private:
+  std::vector<LevyTable> tables_;
+  std::vector<int> users_;  // of each
 };
 
 // The trials of many data sets, each data set with its parameters.
@@ -41,9 +75,9 @@ class Trials : public WalkQueue {
   Trials(std::span<SimulationRequest> requests, const Settings& settings)
       : requests_(requests), settings_(settings), root_dt_(std::sqrt(settings.dt_s)) {}
 
-  // The queue gives out the data sets with Gaussian noise, or those with other noise.
-  void start(bool gaussian) {
-    gaussian_ = gaussian;
+  // The queue gives out the data sets with this noise.
+  void start(Noise noise) {
+    noise_ = noise;
     current_ = -1;
     trial_ = trials_ = 0;
   }
@@ -59,20 +93,30 @@ class Trials : public WalkQueue {
     return false;
   }
 
+  const LevyLine* tables() const override { return noise_ == Noise::levy_table ? tables_.lines() : nullptr; }
+
  private:
-  static bool is_gaussian(const SimulationRequest& request) { return request.theta[kAlpha] == 2.0; }
+  static std::int64_t trials_of(const SimulationRequest& request) {
+    return request.designed ? request.n : 2 * request.n;
+  }
+
+  static Noise noise_of(const SimulationRequest& request) {
+    if (request.theta[kAlpha] == 2.0) return Noise::gaussian;
+    return trials_of(request) < kTrialsForTable ? Noise::levy_formula : Noise::levy_table;
+  }
 
   enum Index { kV1, kV2, kA, kT0, kZr, kAlpha, kSt0, kSv, kSzr };
 
   // Moves on to the next trial of this data set or of the next one; false at the end.
   bool next_trial(Walk& walk) {
+    tables_.leave(std::exchange(walk.table, Tables::kNone));
     while (trial_ == trials_) {
       if (++current_ == static_cast<std::int64_t>(requests_.size())) {
         --current_;
         return false;
       }
       SimulationRequest& request = requests_[static_cast<std::size_t>(current_)];
-      if (is_gaussian(request) != gaussian_) continue;
+      if (noise_of(request) != noise_) continue;
       begin_data_set(request);
     }
     const std::uint32_t* seed = &seeds_[static_cast<std::size_t>(3 * trial_)];
@@ -80,19 +124,23 @@ class Trials : public WalkQueue {
     walk.request = current_;
     walk.trial = trial_++;
     walk.redrawn = 0;
+    walk.table = tables_.take(table_);
     return true;
   }
 
   // All seeds are drawn now, so that the stream ends at the same place whatever becomes of the trials.
   void begin_data_set(SimulationRequest& request) {
     trial_ = 0;
-    trials_ = request.designed ? request.n : 2 * request.n;
+    trials_ = trials_of(request);
     request.rows = trials_;
     seeds_.resize(static_cast<std::size_t>(3 * trials_));
     for (std::uint32_t& seed : seeds_) seed = request.rng->bits32();
-    if (gaussian_) return;
+    if (noise_ == Noise::gaussian) return;
     const double alpha = request.theta[kAlpha];
     levy_ = LevyNoise(alpha, std::pow(settings_.dt_s, 1.0 / alpha) / std::sqrt(2.0));
+    if (noise_ == Noise::levy_formula) return;
+    tables_.leave(table_);
+    table_ = tables_.add(levy_);
   }
 
   static bool in_first_condition(const Walk& walk, const SimulationRequest& request) {
@@ -116,7 +164,7 @@ class Trials : public WalkQueue {
     walk.half = static_cast<float>(0.5 * a);
     walk.drift = static_cast<float>(v * settings_.dt_s);
     walk.steps = 0.0f;
-    if (gaussian_) {
+    if (noise_ == Noise::gaussian) {
       walk.root_dt = static_cast<float>(root_dt_);
       walk.reach = reach_of(v, 0.5 * a, root_dt_);
     } else if (walk.redrawn == 0) {
@@ -148,12 +196,14 @@ class Trials : public WalkQueue {
   std::span<SimulationRequest> requests_;
   Settings settings_;
   double root_dt_;
-  bool gaussian_ = false;
+  Noise noise_ = Noise::gaussian;
   std::int64_t current_ = -1;  // data set whose trials are given out
   std::int64_t trial_ = 0;     // the next of them
   std::int64_t trials_ = 0;
   std::vector<std::uint32_t> seeds_;  // (trials, 3) of the current data set
   LevyNoise levy_;                    // of the current data set
+  std::int32_t table_ = Tables::kNone;
+  Tables tables_;
 };
 
 class LevyAccumulator : public Family {
@@ -210,10 +260,12 @@ class LevyAccumulator : public Family {
   void simulate_many(std::span<SimulationRequest> requests) const override {
     Trials trials(requests, settings_);
     const auto last = static_cast<float>(settings_.max_steps);
-    trials.start(true);
+    trials.start(Noise::gaussian);
     run_gaussian_walks(trials, last);
-    trials.start(false);
-    run_levy_walks(trials, last);
+    for (const Noise noise : {Noise::levy_formula, Noise::levy_table}) {
+      trials.start(noise);
+      run_levy_walks(trials, last);
+    }
   }
 
   // Rows: condition, response, rt.

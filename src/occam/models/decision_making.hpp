@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <span>
@@ -45,6 +46,32 @@ struct LevyNoise {
   float scale = 1.0f;      // and what of the formula does not depend on the draw
 };
 
+// The functions that make up a draw, for one noise, as straight lines over small cells
+// (decision_making_simd.cpp). From one power of 2 to the next there are 2^kBits cells of equal width; the
+// first begins at kLeast, the last ones lie beyond 1, because a number may be rounded to 1 and whole vectors
+// of lines are written.
+struct alignas(8) LevyLine {
+  float at_zero, slope;
+};
+
+struct LevyTable {
+  static constexpr int kOctaves = 12;
+  static constexpr float kLeast = 1.0f / (1 << kOctaves);
+  static constexpr int kAngleBits = 6;
+  static constexpr int kWaitBits = 4;
+  template <int kBits>
+  static constexpr int kFirstCell = (127 - kOctaves) << kBits;  // the upper bits of kLeast
+  template <int kBits>
+  static constexpr std::size_t kCells = (kOctaves << kBits) + 16;
+  static constexpr std::size_t kLines = kCells<kAngleBits> + 2 * kCells<kWaitBits>;
+
+  void fill(const LevyNoise& noise);
+
+  LevyLine angle[kCells<kAngleBits>];
+  LevyLine large[kCells<kWaitBits>];
+  LevyLine small[kCells<kWaitBits>];
+};
+
 struct Walk {
   WalkRng rng;
   float y = 0.0f;
@@ -54,6 +81,7 @@ struct Walk {
   float root_dt = 0.0f;       // Gaussian noise: its standard deviation
   float reach = 0.0f;         // Gaussian noise: see reach_of
   LevyNoise levy;             // the other
+  std::int32_t table = -1;    // and which of the queue's tables it has, if any
   std::int64_t request = -1;  // the queue's own: which data set and trial this is
   std::int64_t trial = 0;
   int redrawn = 0;
@@ -69,6 +97,8 @@ class WalkQueue {
   // Takes a walk that has come to its end (request < 0: none yet) and puts the next one in its place, with
   // |y| < half. False when there is none.
   virtual bool exchange(Walk& walk) = 0;
+  // The tables that walks with Lévy noise refer to; none: they go by the formula. An exchange may move them.
+  virtual const LevyLine* tables() const = 0;
 };
 
 // Gaussian noise may take m^2 steps at once, m = floor(reach * distance to the nearer boundary), because the
@@ -84,6 +114,7 @@ void run_levy_walks(WalkQueue& queue, float max_steps);
 
 // The noise by itself, as the walks draw it.
 void draw_gaussian(std::uint64_t seed, std::span<float> out);  // standard deviation 1
-void draw_levy(std::uint64_t seed, const LevyNoise& noise, std::span<float> out);
+void draw_levy(const LevyNoise& noise, std::span<const std::uint32_t> words,
+               std::span<float> out);  // two random words a draw
 
 }  // namespace occam

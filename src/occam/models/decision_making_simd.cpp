@@ -10,9 +10,16 @@
 //   cos U = sinq(r),  cos((alpha - 1) U) = sinq((2 - alpha) + (alpha - 1) r),
 //   sin(alpha |U|) = sinq((2 - alpha) + alpha r).
 // r has 31 bits, hence the power law holds down to tail probabilities of about 1e-9. Polynomials have the
-// smallest largest error; relative errors: sinq 1e-6, log2 2e-7, a power 4e-6. A draw is off by a few
-// millionths of itself, everywhere: it would take 10^10 draws to notice.
+// smallest largest error; relative errors: sinq 1e-6, log2 2e-7, a power 4e-6.
+//
+// S is a function of U times a function of W. In a data set of many trials, which share alpha, both are
+// looked up: as lines over cells that shrink with their distance from where the functions are singular (r =
+// 0, W = 0 and W infinite). A draw is then off by up to 1e-4 of itself, 1.5e-5 as a rule, and a
+// millionth on average, because errors within a cell cancel. Where cells would have to be very small, in one
+// draw of 2000, the formula is computed.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -37,7 +44,9 @@ using F = hn::ScalableTag<float>;
 using I = hn::RebindToSigned<F>;
 using U = hn::RebindToUnsigned<F>;
 using VF = hn::Vec<F>;
+using VI = hn::Vec<I>;
 using VU = hn::Vec<U>;
+using Mask = hn::Mask<F>;
 constexpr F f;
 constexpr I i;
 constexpr U u;
@@ -70,10 +79,8 @@ HWY_INLINE Parts parts_of(VF x) {
   return {hn::ConvertTo(f, hn::ShiftRight<23>(bits)), hn::Sub(hn::BitCast(f, mantissa), set(1.0f))};
 }
 
-// log2 of a positive normal number; relative accuracy is kept near 1.
-HWY_INLINE VF log2_of(VF x) {
-  const Parts x_is = parts_of(x);
-  const VF m = x_is.m;
+HWY_INLINE VF log2_of(const Parts& x) {
+  const VF m = x.m;
   VF p = hn::MulAdd(set(-0.14275974035263062f), m, set(0.23265257477760315f));
   p = hn::MulAdd(p, m, set(-0.24927182495594025f));
   p = hn::MulAdd(p, m, set(0.2872888743877411f));
@@ -81,7 +88,12 @@ HWY_INLINE VF log2_of(VF x) {
   p = hn::MulAdd(p, m, set(0.48091670870780945f));
   p = hn::MulAdd(p, m, set(-0.7213529348373413f));
   p = hn::MulAdd(p, m, set(1.4426950216293335f));
-  return hn::MulAdd(p, m, x_is.exponent);
+  return hn::MulAdd(p, m, x.exponent);
+}
+
+// log2 of a positive normal number; relative accuracy is kept near 1.
+HWY_INLINE VF log2_of(VF x) {
+  return log2_of(parts_of(x));
 }
 
 // x^kappa for a positive normal x and 0 <= kappa <= 1/2, to a few millionths.
@@ -93,13 +105,15 @@ HWY_INLINE VF power(VF x, VF kappa) {
   p = hn::MulAdd(p, x_is.m, set(-0.7211318612098694f));
   p = hn::MulAdd(p, x_is.m, set(1.4427134990692139f));
   const VF exponent = hn::Mul(kappa, hn::MulAdd(p, x_is.m, x_is.exponent));
-  const auto n = hn::NearestInt(exponent);
-  const VF t = hn::Sub(exponent, hn::ConvertTo(f, n));
+  // Added to this, a number loses its fraction; what is left stands in the lower bits.
+  const VF rounding = set(0x1.8p23f);
+  const VF n = hn::Add(exponent, rounding);
+  const VF t = hn::Sub(exponent, hn::Sub(n, rounding));
   VF q = hn::MulAdd(set(0.009570096619427204f), t, set(0.05591785907745361f));
   q = hn::MulAdd(q, t, set(0.240247443318367f));
   q = hn::MulAdd(q, t, set(0.6931217908859253f));
   q = hn::MulAdd(q, t, set(0.9999992847442627f));
-  return hn::BitCast(f, hn::Add(hn::BitCast(i, q), hn::ShiftLeft<23>(n)));
+  return hn::BitCast(f, hn::Add(hn::BitCast(i, q), hn::ShiftLeft<23>(hn::BitCast(i, n))));
 }
 
 // ---- random numbers
@@ -118,17 +132,17 @@ struct LaneRng {
   }
 };
 
-// The midpoint of one of 2^kBits cells of (0, 1), from the upper bits; rounded, so that it may be 1.
+// The midpoint of one of 2^kBits cells of (0, 1); rounded, so that it may be 1.
 template <int kBits>
-HWY_INLINE VF midpoint(VU bits) {
-  const VF whole = hn::ConvertTo(f, hn::BitCast(i, hn::ShiftRight<32 - kBits>(bits)));
+HWY_INLINE VF midpoint(VU cell) {
+  const VF whole = hn::ConvertTo(f, hn::BitCast(i, cell));
   constexpr float kCell = 1.0f / static_cast<float>(1u << kBits);
   return hn::MulAdd(whole, set(kCell), set(0.5f * kCell));
 }
 
 // An exponential variate divided by log 2. Rounding must not make it 0 or negative.
 HWY_INLINE VF exponential_over_log2(VU bits) {
-  return hn::Max(hn::Neg(log2_of(midpoint<31>(bits))), set(0x1p-32f));
+  return hn::Max(hn::Neg(log2_of(midpoint<31>(hn::ShiftRight<1>(bits)))), set(0x1p-32f));
 }
 
 // Bit kBit of `bits` decides the sign of x >= 0.
@@ -146,19 +160,21 @@ HWY_INLINE Pair gaussian_pair(LaneRng& rng) {
   constexpr float kTwoLog2 = 1.3862943611198906f;
   const VF radius = hn::Sqrt(hn::Mul(set(kTwoLog2), exponential_over_log2(rng())));
   const VU angle = rng();  // two bits for the quadrant, the others within it
-  const VF r = midpoint<30>(angle);
+  const VF r = midpoint<30>(hn::ShiftRight<2>(angle));
   return {with_sign<0>(hn::Mul(radius, sinq(r)), angle),
           with_sign<1>(hn::Mul(radius, sinq(hn::Sub(set(1.0f), r))), angle)};
 }
 
+// ---- stable noise
+
 struct LevyLanes {
   VF alpha, minus_one, from_two, kappa, scale;
+  VI table;                // number of the first line of the lane's table
+  const LevyLine* tables;  // lines of all tables
 };
 
-HWY_INLINE VF levy_draw(LaneRng& rng, const LevyLanes& p) {
-  const VU angle = rng();
-  const VF r = midpoint<31>(angle);
-  const VF w = exponential_over_log2(rng());
+// A draw without its sign; w is W / log 2.
+HWY_INLINE VF levy_formula(VF r, VF w, const LevyLanes& p) {
   const VF cos_u = sinq(r);
   const VF cos_rest = sinq(hn::MulAdd(p.minus_one, r, p.from_two));
   const VF t = hn::MulAdd(p.alpha, r, p.from_two);  // up to 2: folded back at 1
@@ -167,7 +183,109 @@ HWY_INLINE VF levy_draw(LaneRng& rng, const LevyLanes& p) {
   const VF inverse = hn::Div(set(1.0f), hn::Mul(cos_u, cos_rest));
   const VF rest = hn::Mul(hn::Mul(sin_alpha_u, p.scale), hn::Mul(cos_rest, inverse));
   const VF base = hn::Mul(hn::Mul(w, cos_u), hn::Mul(cos_u, inverse));
-  return with_sign<0>(hn::Mul(rest, power(base, p.kappa)), angle);
+  return hn::Mul(rest, power(base, p.kappa));
+}
+
+// An exponential variate divided by log 2: of the smaller half of them -log2(1 - v / 2), else -log2(v / 2).
+HWY_INLINE VF wait_of(VF v, Mask small) {
+  const VF q = hn::Mul(set(0.5f), v);
+  Parts parts = parts_of(hn::IfThenElse(small, hn::Sub(set(1.0f), q), q));
+  // Only 1 - q is near 1, and then q is as it was before rounding.
+  parts.m = hn::IfThenElse(hn::Eq(parts.exponent, hn::Zero(f)), hn::Neg(q), parts.m);
+  return hn::Neg(log2_of(parts));
+}
+
+// What a draw is made of: the upper bit of each random word is a choice, the others a number in (0, 1).
+struct LevyWords {
+  VF sign, r;
+  Mask small;
+  VF v;
+
+  HWY_INLINE LevyWords(VU first, VU second)
+      : sign(hn::BitCast(f, first)),
+        r(midpoint<31>(hn::And(first, hn::Set(u, 0x7fffffffu)))),
+        small(hn::RebindMask(f, hn::Lt(hn::BitCast(i, second), hn::Zero(i)))),
+        v(midpoint<31>(hn::And(second, hn::Set(u, 0x7fffffffu)))) {}
+
+  HWY_INLINE VF formula(const LevyLanes& p) const { return levy_formula(r, wait_of(v, small), p); }
+};
+
+// The line that stands for a function in a cell is right on average: it meets the function at the points of
+// Gauss.
+template <int kBits, class Function>
+void tabulate(LevyLine* lines, Function function) {
+  VI cell = hn::Iota(i, LevyTable::kFirstCell<kBits>);
+  for (std::size_t k = 0; k < LevyTable::kCells<kBits>; k += kLanes) {
+    const VF begin = hn::BitCast(f, hn::ShiftLeft<23 - kBits>(cell));
+    const VF next = hn::BitCast(f, hn::ShiftLeft<23 - kBits>(hn::Add(cell, hn::Set(i, 1))));
+    const VF width = hn::Sub(next, begin);
+    const VF x0 = hn::MulAdd(width, set(0.21132487f), begin);
+    const VF x1 = hn::MulAdd(width, set(0.78867513f), begin);
+    const VF y0 = function(x0);
+    const VF slope = hn::Div(hn::Sub(function(x1), y0), hn::Sub(x1, x0));
+    hn::StoreInterleaved2(hn::NegMulAdd(slope, x0, y0), slope, f, &lines[k].at_zero);
+    cell = hn::Add(cell, hn::Set(i, static_cast<std::int32_t>(kLanes)));
+  }
+}
+
+HWY_INLINE VF line_at(VF x, const LevyLine* lines, VI number) {
+#if HWY_TARGET == HWY_SCALAR
+  const LevyLine line = lines[hn::GetLane(number)];
+  return hn::MulAdd(set(line.slope), x, set(line.at_zero));
+#else
+  // Lines are gathered whole, those of the even lanes first, then those of the odd ones.
+  const hn::Repartition<std::uint64_t, F> u64;
+  const hn::RebindToSigned<decltype(u64)> i64;
+  const auto* pairs = reinterpret_cast<const std::uint64_t*>(lines);
+  const auto numbers = hn::BitCast(u64, number);
+  const auto lower = hn::Set(u64, 0xffffffffu);
+  const auto even = hn::GatherIndex(u64, pairs, hn::BitCast(i64, hn::And(numbers, lower)));
+  const auto odd = hn::GatherIndex(u64, pairs, hn::BitCast(i64, hn::ShiftRight<32>(numbers)));
+  const VF at_zero = hn::OddEven(hn::BitCast(f, hn::ShiftLeft<32>(odd)), hn::BitCast(f, even));
+  const VF slope = hn::OddEven(hn::BitCast(f, odd), hn::BitCast(f, hn::ShiftRight<32>(even)));
+  return hn::MulAdd(slope, x, at_zero);
+#endif
+}
+
+// Number of the line for x if the table's first line is that of cell 0.
+template <int kBits>
+HWY_INLINE VI cell_of(VF x) {
+  return hn::ShiftRight<23 - kBits>(hn::BitCast(i, x));
+}
+
+template <int kBits>
+HWY_INLINE VI lines_from(VI table, std::size_t offset_bytes) {
+  const std::size_t lines = offset_bytes / sizeof(LevyLine);
+  return hn::Add(table, hn::Set(i, static_cast<std::int32_t>(lines) - LevyTable::kFirstCell<kBits>));
+}
+
+// The product of two lines; by the formula where a number is too small for the tables.
+HWY_INLINE VF from_tables(const LevyWords& words, const LevyLanes& p) {
+  constexpr int kAngle = LevyTable::kAngleBits;
+  constexpr int kWait = LevyTable::kWaitBits;
+  const VF least = set(LevyTable::kLeast);
+  const VF r = hn::Max(words.r, least);
+  const VF v = hn::Max(words.v, least);
+  const VI angle = lines_from<kAngle>(p.table, offsetof(LevyTable, angle));
+  const VI wait =
+      hn::IfThenElse(hn::RebindMask(i, words.small), lines_from<kWait>(p.table, offsetof(LevyTable, small)),
+                     lines_from<kWait>(p.table, offsetof(LevyTable, large)));
+  const VF x = hn::Mul(line_at(r, p.tables, hn::Add(angle, cell_of<kAngle>(r))),
+                       line_at(v, p.tables, hn::Add(wait, cell_of<kWait>(v))));
+  const Mask outside = hn::Lt(hn::Min(words.r, words.v), least);
+  if (HWY_LIKELY(hn::AllFalse(f, outside))) return x;
+  return hn::IfThenElse(outside, words.formula(p), x);
+}
+
+template <bool kTables>
+HWY_INLINE VF levy_draw(VU first, VU second, const LevyLanes& p) {
+  const LevyWords words(first, second);
+  return hn::CopySignToAbs(kTables ? from_tables(words, p) : words.formula(p), words.sign);
+}
+
+LevyLanes lanes_of(const LevyNoise& noise, const LevyTable& table) {
+  return {set(noise.alpha), set(noise.minus_one), set(noise.from_two), set(noise.kappa),
+          set(noise.scale), hn::Zero(i),          table.angle};
 }
 
 // ---- lanes
@@ -178,6 +296,7 @@ struct Lanes {
   HWY_ALIGN std::uint32_t a[kLanes], b[kLanes], c[kLanes], counter[kLanes];
   HWY_ALIGN float y[kLanes], half[kLanes], drift[kLanes], steps[kLanes], root_dt[kLanes], reach[kLanes];
   HWY_ALIGN float alpha[kLanes], minus_one[kLanes], from_two[kLanes], kappa[kLanes], scale[kLanes];
+  HWY_ALIGN std::int32_t table[kLanes];
   std::size_t active = 0;
 
   explicit Lanes(WalkQueue& queue) {
@@ -205,7 +324,8 @@ struct Lanes {
     minus_one[lane] = walk.levy.minus_one;
     from_two[lane] = walk.levy.from_two;
     kappa[lane] = walk.levy.kappa;
-    scale[lane] = idle ? 0.0f : walk.levy.scale;
+    scale[lane] = walk.levy.scale;
+    table[lane] = std::max(walk.table, 0) * static_cast<std::int32_t>(LevyTable::kLines);
   }
 
   void exchange(WalkQueue& queue, std::size_t lane) {
@@ -221,9 +341,14 @@ struct Lanes {
   }
 
   LaneRng rng() const { return {hn::Load(u, a), hn::Load(u, b), hn::Load(u, c), hn::Load(u, counter)}; }
-  LevyLanes levy() const {
-    return {hn::Load(f, alpha), hn::Load(f, minus_one), hn::Load(f, from_two), hn::Load(f, kappa),
-            hn::Load(f, scale)};
+  LevyLanes levy(const LevyLine* tables) const {
+    return {hn::Load(f, alpha),
+            hn::Load(f, minus_one),
+            hn::Load(f, from_two),
+            hn::Load(f, kappa),
+            hn::Load(f, scale),
+            hn::Load(i, table),
+            tables};
   }
   void store(const LaneRng& rng, VF y_now, VF steps_now) {
     hn::Store(rng.a, u, a);
@@ -235,8 +360,6 @@ struct Lanes {
   }
 };
 
-using Mask = hn::Mask<F>;
-
 // Replaces every walk whose bit is set in `ended`.
 void refill(Lanes& lanes, WalkQueue& queue, Mask ended) {
   alignas(8) std::uint8_t bytes[8] = {};
@@ -247,9 +370,10 @@ void refill(Lanes& lanes, WalkQueue& queue, Mask ended) {
 }
 
 // Steps until at least one walk has ended.
+template <bool kTables>
 void levy_until_end(Lanes& lanes, WalkQueue& queue, float max_steps) {
   LaneRng rng = lanes.rng();
-  const LevyLanes noise = lanes.levy();
+  const LevyLanes noise = lanes.levy(queue.tables());
   const VF half = hn::Load(f, lanes.half);
   const VF drift = hn::Load(f, lanes.drift);
   const VF last = set(max_steps);
@@ -257,7 +381,9 @@ void levy_until_end(Lanes& lanes, WalkQueue& queue, float max_steps) {
   VF steps = hn::Load(f, lanes.steps);
   Mask ended;
   do {
-    y = hn::Add(hn::Add(y, drift), levy_draw(rng, noise));
+    const VU first = rng();
+    const VU second = rng();
+    y = hn::Add(hn::Add(y, drift), levy_draw<kTables>(first, second, noise));
     steps = hn::Add(steps, set(1.0f));
     ended = hn::Or(hn::Ge(hn::Abs(y), half), hn::Ge(steps, last));
   } while (hn::AllFalse(f, ended));
@@ -335,7 +461,10 @@ void run_gaussian(WalkQueue& queue, float max_steps) {
 
 void run_levy(WalkQueue& queue, float max_steps) {
   Lanes lanes(queue);
-  while (lanes.active > 0) levy_until_end(lanes, queue, max_steps);
+  while (lanes.active > 0) {
+    queue.tables() != nullptr ? levy_until_end<true>(lanes, queue, max_steps)
+                              : levy_until_end<false>(lanes, queue, max_steps);
+  }
 }
 
 void gaussian_numbers(std::uint64_t seed, std::span<float> out) {
@@ -347,11 +476,29 @@ void gaussian_numbers(std::uint64_t seed, std::span<float> out) {
   }
 }
 
-void levy_numbers(std::uint64_t seed, const LevyNoise& noise, std::span<float> out) {
-  LaneRng rng = seeded(seed);
-  const LevyLanes p{set(noise.alpha), set(noise.minus_one), set(noise.from_two), set(noise.kappa),
-                    set(noise.scale)};
-  for (std::size_t at = 0; at < out.size(); at += kLanes) put(out, at, levy_draw(rng, p));
+void fill_levy_table(const LevyNoise& noise, LevyTable& table) {
+  const LevyLanes p = lanes_of(noise, table);
+  const Mask never = hn::Lt(p.alpha, hn::Zero(f));
+  tabulate<LevyTable::kAngleBits>(table.angle, [&](VF r) { return levy_formula(r, set(1.0f), p); });
+  tabulate<LevyTable::kWaitBits>(table.large, [&](VF v) { return power(wait_of(v, never), p.kappa); });
+  tabulate<LevyTable::kWaitBits>(table.small,
+                                 [&](VF v) { return power(wait_of(v, hn::Not(never)), p.kappa); });
+}
+
+void levy_numbers(const LevyNoise& noise, std::span<const std::uint32_t> words, std::span<float> out) {
+  LevyTable table;
+  fill_levy_table(noise, table);
+  const LevyLanes p = lanes_of(noise, table);
+  for (std::size_t at = 0; at < out.size(); at += kLanes) {
+    const std::size_t count = std::min(kLanes, out.size() - at);
+    HWY_ALIGN std::uint32_t first[kLanes] = {};
+    HWY_ALIGN std::uint32_t second[kLanes] = {};
+    for (std::size_t k = 0; k < count; ++k) {
+      first[k] = words[2 * (at + k)];
+      second[k] = words[2 * (at + k) + 1];
+    }
+    put(out, at, levy_draw<true>(hn::Load(u, first), hn::Load(u, second), p));
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -364,6 +511,7 @@ namespace occam {
 HWY_EXPORT(run_gaussian);
 HWY_EXPORT(run_levy);
 HWY_EXPORT(gaussian_numbers);
+HWY_EXPORT(fill_levy_table);
 HWY_EXPORT(levy_numbers);
 
 void run_gaussian_walks(WalkQueue& queue, float max_steps) {
@@ -374,12 +522,16 @@ void run_levy_walks(WalkQueue& queue, float max_steps) {
   HWY_DYNAMIC_DISPATCH(run_levy)(queue, max_steps);
 }
 
+void LevyTable::fill(const LevyNoise& noise) {
+  HWY_DYNAMIC_DISPATCH(fill_levy_table)(noise, *this);
+}
+
 void draw_gaussian(std::uint64_t seed, std::span<float> out) {
   HWY_DYNAMIC_DISPATCH(gaussian_numbers)(seed, out);
 }
 
-void draw_levy(std::uint64_t seed, const LevyNoise& noise, std::span<float> out) {
-  HWY_DYNAMIC_DISPATCH(levy_numbers)(seed, noise, out);
+void draw_levy(const LevyNoise& noise, std::span<const std::uint32_t> words, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(levy_numbers)(noise, words, out);
 }
 
 LevyNoise::LevyNoise(double alpha_, double scale_)

@@ -56,6 +56,30 @@ TEST(LevyAccumulator, DataSetsDoNotDependOnTheirNeighbours) {
   }
 }
 
+// With few trials each, many data sets are under way at once, some long after others have come and gone: none
+// may lose the table of its noise.
+TEST(LevyAccumulator, NoiseOfManyDataSetsIsKeptApart) {
+  const auto family = make_family("levy-accumulator");
+  constexpr std::size_t kSets = 100;
+  constexpr std::int64_t kTrials = 4;  // in each condition; fewer would have no tables
+  std::vector<Theta> thetas;
+  std::vector<Rng> rngs;
+  std::vector<std::vector<float>> together(kSets, std::vector<float>(6 * kTrials));
+  std::vector<SimulationRequest> requests;
+  for (std::size_t k = 0; k < kSets; ++k) {
+    thetas.push_back({1, -1, k % 7 == 0 ? 3.0 : 0.8, 0, 0.5, 1.0 + 0.009 * static_cast<double>(k), 0, 0, 0});
+    rngs.emplace_back(10, Purpose::test, k);
+  }
+  std::vector<Rng> again = rngs;
+  for (std::size_t k = 0; k < kSets; ++k) requests.push_back({thetas[k], kTrials, &rngs[k], together[k]});
+  family->simulate_many(requests);
+  for (std::size_t k = 0; k < kSets; ++k) {
+    std::vector<float> alone(6 * kTrials);
+    ASSERT_EQ(family->simulate(thetas[k], kTrials, again[k], alone), 2 * kTrials);
+    EXPECT_EQ(together[k], alone) << k;
+  }
+}
+
 // The stream must end at the same place too: the next parameters are drawn from it.
 TEST(LevyAccumulator, FailuresDoNotDependOnNeighboursEither) {
   const auto family = make_family("levy-accumulator", {{"max_steps", 2}}, "test");
@@ -190,17 +214,52 @@ double sign(std::uint32_t bits, int bit) {
   return (bits >> bit & 1u) != 0 ? -1.0 : 1.0;
 }
 
+// The formula of Chambers, Mallows & Stuck (1976). The upper bit of a word is a choice, the others a number.
+double stable(std::uint32_t first, std::uint32_t second, double alpha) {
+  const double u = 0.5 * std::numbers::pi * (1.0 - midpoint(first << 1, 1));
+  const double v = midpoint(second << 1, 1);
+  const double w = sign(second, 31) < 0.0 ? -std::log1p(-0.5 * v) : -std::log(0.5 * v);
+  return sign(first, 31) * std::sin(alpha * u) / std::pow(std::cos(u), 1.0 / alpha) *
+         std::pow(std::cos((1.0 - alpha) * u) / w, (1.0 - alpha) / alpha);
+}
+
+// Small numbers, from which the tails come, down to the last bit: half of the words are shifted.
+std::vector<std::uint32_t> words_of_all_sizes(std::size_t count) {
+  std::vector<std::uint32_t> words(count);
+  Rng rng(9, Purpose::test, 0);
+  for (std::uint32_t& word : words) {
+    word = rng.bits32();
+    const std::uint32_t by = rng.bits32() % 64;
+    word = (word & 0x80000000u) | (word & 0x7fffffffu) >> (by < 32 ? by : 0);
+  }
+  return words;
+}
+
+// Right on average too: the errors of lines in tables must not add up over many steps.
+TEST(LevyAccumulator, DrawsAreThoseOfTheFormula) {
+  constexpr std::size_t kDraws = 50'000;
+  const std::vector<std::uint32_t> words = words_of_all_sizes(2 * kDraws);
+  for (const double alpha : {1.0, 1.0001, 1.1, 1.5, 1.9, 1.99, 1.9999, 1.99999999, 2.0}) {
+    std::vector<float> draws(kDraws);
+    draw_levy(LevyNoise(alpha, 1.0), words, draws);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < kDraws; ++k) {
+      const double expected = stable(words[2 * k], words[2 * k + 1], alpha);
+      ASSERT_NEAR(draws[k], expected, 1e-4 * std::fabs(expected) + 1e-6) << alpha << " " << k;
+      if (std::fabs(expected) > 0.01) sum += draws[k] / expected - 1.0;
+    }
+    EXPECT_NEAR(sum / kDraws, 0.0, 4e-6) << alpha;
+  }
+}
+
 // Steps to the boundary; negative for the lower one. Drift v, Lévy noise.
 double levy_steps(WalkRng rng, double v, double a, double alpha, double dt) {
   double y = 0.0;
   double steps = 0.0;
   while (std::fabs(y) < 0.5 * a) {
-    const std::uint32_t angle = rng();
-    const double u = sign(angle, 0) * 0.5 * std::numbers::pi * (1.0 - midpoint(angle, 1));
-    const double w = -std::log(midpoint(rng(), 1));
-    const double s = std::sin(alpha * u) / std::pow(std::cos(u), 1.0 / alpha) *
-                     std::pow(std::cos((1.0 - alpha) * u) / w, (1.0 - alpha) / alpha);
-    y += v * dt + std::pow(dt, 1.0 / alpha) / std::numbers::sqrt2 * s;
+    const std::uint32_t first = rng();
+    const std::uint32_t second = rng();
+    y += v * dt + std::pow(dt, 1.0 / alpha) / std::numbers::sqrt2 * stable(first, second, alpha);
     steps += 1.0;
   }
   return y > 0.0 ? steps : -steps;
@@ -223,30 +282,34 @@ double gaussian_steps(WalkRng rng, double v, double a, double dt) {
   }
 }
 
-// Floats and polynomials move a boundary crossing by a step in less than one trial in a hundred.
+// Floats, polynomials and tables move a boundary crossing by a step in less than one trial in a hundred. Of
+// data sets with few trials the noise has no tables.
 TEST(LevyAccumulator, StepsAreThoseOfTheFormulas) {
   const auto family = make_family("levy-accumulator", {{"max_steps", 1 << 24}}, "test");
-  constexpr std::int64_t kTrials = 300;
   for (const double alpha : {1.0, 1.2, 1.7, 1.99, 1.999999, 2.0}) {
     const Theta theta = {1.5, -0.5, 1.4, 0, 0.5, alpha, 0, 0, 0};
-    std::vector<float> rows(6 * kTrials);
-    Rng rng(8, Purpose::test, 0);
-    Rng seeds = rng;
-    ASSERT_EQ(family->simulate(theta, kTrials, rng, rows), 2 * kTrials);
-    int apart = 0;
-    for (std::size_t k = 0; k < 2 * kTrials; ++k) {
-      WalkRng walk;
-      walk.a = seeds.bits32();
-      walk.b = seeds.bits32();
-      walk.c = seeds.bits32();
-      const double v = k < kTrials ? 1.5 : -0.5;
-      const double steps =
-          alpha == 2.0 ? gaussian_steps(walk, v, 1.4, 1e-3) : levy_steps(walk, v, 1.4, alpha, 1e-3);
-      const double found =
-          (rows[3 * k + 1] == 1.0f ? 1.0 : -1.0) * std::round(1e3 * static_cast<double>(rows[3 * k + 2]));
-      apart += found != steps ? 1 : 0;
+    for (const std::int64_t trials : {300, 3}) {
+      Rng rng(8, Purpose::test, 0);
+      Rng seeds = rng;
+      int apart = 0;
+      for (std::int64_t done = 0; done < 300; done += trials) {
+        std::vector<float> rows(static_cast<std::size_t>(6 * trials));
+        ASSERT_EQ(family->simulate(theta, trials, rng, rows), 2 * trials);
+        for (std::size_t k = 0; k < rows.size(); k += 3) {
+          WalkRng walk;
+          walk.a = seeds.bits32();
+          walk.b = seeds.bits32();
+          walk.c = seeds.bits32();
+          const double v = rows[k] == 1.0f ? 1.5 : -0.5;
+          const double steps =
+              alpha == 2.0 ? gaussian_steps(walk, v, 1.4, 1e-3) : levy_steps(walk, v, 1.4, alpha, 1e-3);
+          const double found =
+              (rows[k + 1] == 1.0f ? 1.0 : -1.0) * std::round(1e3 * static_cast<double>(rows[k + 2]));
+          apart += found != steps ? 1 : 0;
+        }
+      }
+      EXPECT_LE(apart, 6) << alpha << " " << trials;
     }
-    EXPECT_LE(apart, 6) << alpha;
   }
 }
 
