@@ -38,6 +38,8 @@ class Body {
   // body at a time.
   virtual std::int64_t bundle_rows() const = 0;
   virtual std::int64_t bundle_sets(std::int64_t batch) const = 0;
+  // Up to how many data sets are faster together than in bundles one after the other. Results are the same.
+  virtual std::int64_t sets_together() const { return 1; }
 
   // Packing of the weights, as independent tasks.
   virtual std::int64_t pack_tasks() const = 0;
@@ -50,6 +52,12 @@ class Body {
   // d_features is overwritten; weight gradients are added to `gradient`.
   virtual void backward(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features, T* gradient,
                         Workspace& workspace) const = 0;
+  // The same after a forward pass of several bundles; `gradients` (sets) says where those of each data set
+  // are added. Bodies that want no more than one bundle need no other.
+  virtual void backward_together(const T* packed, Ragged<const T> x, void* tape, Matrix<T> d_features,
+                                 T* const* gradients, Workspace& workspace) const {
+    backward(packed, x, tape, d_features, gradients[0], workspace);
+  }
 };
 
 struct Architecture {

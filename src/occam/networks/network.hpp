@@ -85,6 +85,7 @@ class Network {
   std::int64_t shortest() const { return body_->shortest(); }
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
   std::int64_t bundle_sets(std::int64_t batch) const { return body_->bundle_sets(batch); }
+  std::int64_t sets_together() const { return body_->sets_together(); }
   std::int64_t fewest_sets() const { return head_->fewest_sets(); }
 
   // Copies weights into the form the products read; tasks are independent of each other.
@@ -101,6 +102,13 @@ class Network {
     void* body = nullptr;
   };
 
+  // Data sets on their way through the body, perhaps of several bundles.
+  struct BodyPass {
+    Ragged<const T> x;
+    void* tape = nullptr;
+    Matrix<T> features;  // with the statistics behind them
+  };
+
   // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite. A
   // NaN is a missing value where the network knows of such.
   void check(Ragged<const float> data) const;
@@ -109,6 +117,10 @@ class Network {
   // outputs are there, but backward is not possible. `noise`: as in training, for heads that have any.
   Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true,
                 const PassNoise* noise = nullptr) const;
+  // The two halves of forward: the second one for `count` data sets from `first` on.
+  BodyPass forward_body(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep) const;
+  Tape* forward_head(const T* packed, const BodyPass& pass, std::int64_t first, std::int64_t count,
+                     const PassNoise* noise, Workspace& workspace) const;
   // As Head::answer, from a tape without noise.
   HeadAnswer answer(const T* packed, const Tape& tape, std::int64_t most_samples,
                     Workspace& workspace) const {
@@ -117,6 +129,15 @@ class Network {
   // Gradients of the outputs are overwritten; weight gradients are added.
   void backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters, T* gradient,
                 Workspace& workspace) const;
+  // The two halves of backward: the first returns gradients of the features in the workspace, the second adds
+  // what follows from those of the whole pass to `gradients` (sets), which may differ between bundles.
+  Matrix<T> backward_head(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
+                          T* gradient, Workspace& workspace) const;
+  void backward_body(const T* packed, const BodyPass& pass, Matrix<T> d_features, T* const* gradients,
+                     Workspace& workspace) const {
+    body_->backward_together(packed, pass.x, pass.tape, d_features, gradients, workspace);
+  }
+  std::int64_t features() const { return body_->features(); }
 
  private:
   Matrix<double> transformed(Ragged<const float> data, Workspace& workspace) const;

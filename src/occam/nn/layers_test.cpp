@@ -138,7 +138,8 @@ TYPED_TEST(Layers, LstmEqualsPyTorch) {
   auto& tape = *lstm.forward(packed.data(), x, ref.workspace());
   ref.expect_equal(tape.out, "y");
   const Matrix<T> dx = ref.empty_like("x");
-  lstm.backward(packed.data(), x, tape, ref.matrix("dy"), dx, gradient.data(), ref.workspace());
+  const std::vector<T*> gradients(4, gradient.data());
+  lstm.backward(packed.data(), x, tape, ref.matrix("dy"), dx, gradients.data(), ref.workspace());
   ref.expect_equal(dx, "d_x");
   for (const std::string name : {"wh", "wx", "b"}) {
     ref.expect_equal(gradient.data() + layout.find("lstm." + name)->offset, "d_" + name);
@@ -164,7 +165,8 @@ TYPED_TEST(Layers, Conv1dEqualsPyTorch) {
       ref.expect_equal(y.x, "y");
       const Matrix<T> dx = ref.empty_like("x");
       const Ragged<const T> out{y.x, y.offsets, y.sets};
-      conv.backward(packed.data(), x, out, ref.matrix("dy"), dx, gradient.data());
+      const std::vector<T*> gradients(2, gradient.data());
+      conv.backward(packed.data(), x, out, ref.matrix("dy"), dx, gradients.data());
       ref.expect_equal(dx, "d_x");
       ref.expect_equal(gradient.data(), "d_weight");
       ref.expect_equal(gradient.data() + 36, "d_bias");
