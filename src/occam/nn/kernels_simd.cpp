@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <hwy/cache_control.h>
+
 #include "occam/core/simd.hpp"
 #include "occam/nn/kernels.hpp"
 
@@ -518,6 +520,10 @@ void lstm_step_back(const LstmStepBack<T>& p) {
       const auto f = load_part(d, gates + H, whole, mask);
       const auto g = load_part(d, gates + 2 * H, whole, mask);
       const auto o = load_part(d, gates + 3 * H, whole, mask);
+      // Series keep their records far apart, and go back in time: the processor does not guess what is next.
+      const T* soon = kept - 2 * p.kept.record + u;
+      hwy::Prefetch(soon + p.kept.c);
+      for (int gate = 0; gate < 4; ++gate) hwy::Prefetch(soon + p.kept.gates + gate * H);
       const auto before = hn::LoadU(d, kept + p.kept.c + u);
       const auto t = tanh_fast(d, hn::LoadU(d, kept + p.kept.record + p.kept.c + u));
       const auto d_h = hn::LoadU(d, p.d_h + r * p.stride + u);

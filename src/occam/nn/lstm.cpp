@@ -21,7 +21,7 @@ Lstm<T>::Lstm(ParameterLayout& layout, PackedLayout<T>& packed, const std::strin
       units_(units),
       weight_(layout.add(name + ".wh", {units, 4 * units}, Init::glorot)),
       bias_(0),
-      c_at_(padded<T>(units + in)),
+      c_at_(padded<T>(units + in + 1)),
       gates_at_(c_at_ + padded<T>(units)),
       record_(gates_at_ + padded<T>(4 * units)),
       h_panels_(packed.reserve(tile_elements<T>(units, 4 * units))),
@@ -29,8 +29,8 @@ Lstm<T>::Lstm(ParameterLayout& layout, PackedLayout<T>& packed, const std::strin
       d_h_panels_(packed.reserve(tile_elements<T>(4 * units, units))),
       d_x_panels_(packed.reserve(tile_elements<T>(4 * units, in))),
       bias_row_(packed.reserve(4 * units)) {
-  layout.add(name + ".wx", {in, 4 * units},
-             Init::glorot);  // directly behind wh: together (units + in, 4 units)
+  // Behind each other: together (units + in + 1, 4 units).
+  layout.add(name + ".wx", {in, 4 * units}, Init::glorot);
   bias_ = layout.add(name + ".b", {4 * units}, Init::forget);
 }
 
@@ -89,7 +89,7 @@ typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Wor
     for (std::int64_t r = 0; r < running; ++r) {
       const T* x_t = x.x.row(x.offsets[tape.order[r]] + t);
       std::copy_n(x_t, in_, now.row(r));
-      if (keep) std::copy_n(x_t, in_, at[r] + units_);
+      if (keep) *std::copy_n(x_t, in_, at[r] + units_) = 1;
     }
     k.multiply({.a = now.data,
                 .a_stride = now.stride,
@@ -186,15 +186,13 @@ void Lstm<T>::backward(const T* packed, Ragged<const T> x, Tape& tape, Matrix<co
 template <class T>
 void Lstm<T>::weight_gradients(T* first, std::int64_t rows, T* gradient) const {
   const Kernels<T>& k = tile_kernels<T>();
-  T* gates = first + gates_at_;
-  k.activation_back(Activation::identity, nullptr, 0, gates, record_, rows, 4 * units_, gradient + bias_);
   k.multiply_transposed({.a = first,
                          .a_stride = record_,
-                         .b = gates,
+                         .b = first + gates_at_,
                          .b_stride = record_,
                          .c = gradient + weight_,
                          .c_stride = 4 * units_,
-                         .rows = units_ + in_,
+                         .rows = units_ + in_ + 1,
                          .inner = rows,
                          .columns = 4 * units_,
                          .accumulate = true});

@@ -26,8 +26,8 @@ class Lstm {
     std::int64_t steps;     // length of the longest series
     std::int64_t* order;    // (sets) series by falling length
     std::int64_t* running;  // (steps + 1) how many of them are that long; 0 behind the last
-    // (sum N + sets, record) [h_{t-1} x_t | c_{t-1} | gates]; one more of each series, for the last h. After
-    // backward, gates are gradients of their inputs.
+    // (sum N + sets, record) [h_{t-1} x_t 1 | c_{t-1} | gates]; one more of each series, for the last h.
+    // After backward, gates are gradients of their inputs.
     Matrix<T> records;
     Matrix<T> out;  // (sets, units) last hidden states, in the caller's order
   };
