@@ -167,11 +167,11 @@ void BatchGradient<T>::each_bundle(
     const std::function<void(std::int64_t first, Ragged<const float>, Workspace&)>& run) {
   network_.check(batch);
   pack(weights);
-  // What runs together is of no consequence here.
+  // What runs together is of no consequence here, and as nothing is kept, twice as many stay in cache.
   const std::int64_t together = network_.sets_together();
   const std::int64_t share = (batch.sets + pool_.threads() - 1) / pool_.threads();
   plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(),
-            together == 1 ? network_.bundle_sets(batch.sets) : std::min(share, together));
+            together == 1 ? network_.bundle_sets(batch.sets) : std::min(share, 2 * together));
   pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
     const FlushDenormals flush;
     Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];

@@ -83,7 +83,7 @@ class SequenceBody final : public Body<T> {
   std::int64_t bundle_sets(std::int64_t batch) const override {
     return std::clamp<std::int64_t>(batch / 16, 1, 16);
   }
-  std::int64_t sets_together() const override { return lstm_ ? 32 : 1; }
+  std::int64_t sets_together() const override { return lstm_ ? 16 : 1; }
 
   std::int64_t pack_tasks() const override {
     return static_cast<std::int64_t>(convolutions_.size()) + (lstm_ ? 1 : 0);

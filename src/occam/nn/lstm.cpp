@@ -10,7 +10,7 @@ namespace {
 
 // Weight gradients are summed over so many steps of a series at a time, still in cache from when they were
 // made.
-constexpr std::int64_t kStepsPerSum = 128;
+constexpr std::int64_t kStepsPerSum = 64;
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 
 namespace occam {
 
-// kernels<T>(), with `pack` and `multiply` in tiles where processor and system have them and T is float. What
-// one packs the other reads; `multiply` takes a bias or accumulates, not both.
+// kernels<T>(), with `pack`, `multiply` and `multiply_transposed` in tiles where processor and system have
+// them and T is float. What one packs the other reads; `multiply` takes a bias or accumulates, not both.
 template <class T>
 const Kernels<T>& tile_kernels();
 

@@ -73,13 +73,16 @@ OCCAM_TILE_CODE inline __m512 load(const float* from, Index stride, Index count)
   return _mm512_load_ps(row);
 }
 
-OCCAM_TILE_CODE void pack_tiles(const float* w, Index k_stride, Index c_stride, Index inner, Index columns,
-                                float* panels) {
-  if (inner < kFewestInner) return kernels<float>().pack(w, k_stride, c_stride, inner, columns, panels);
-  Byte* to = reinterpret_cast<Byte*>(aligned(panels));
+// The order that puts two rows of 16 in turns.
+OCCAM_TILE_CODE inline __m512i in_turns() {
   alignas(64) std::uint16_t turns[32];
   for (std::uint16_t i = 0; i < 32; ++i) turns[i] = static_cast<std::uint16_t>(i / 2 + (i % 2) * 16);
-  const __m512i order = _mm512_load_si512(turns);
+  return _mm512_load_si512(turns);
+}
+
+OCCAM_TILE_CODE void pack_panels(const float* w, Index k_stride, Index c_stride, Index inner, Index columns,
+                                 Byte* to) {
+  const __m512i order = in_turns();
   for (Index c = 0; c < columns; c += kColumns) {
     for (Index k0 = 0; k0 < inner; k0 += kInner, to += kPair) {
       for (Index row = 0; row < kRows; ++row) {
@@ -95,6 +98,12 @@ OCCAM_TILE_CODE void pack_tiles(const float* w, Index k_stride, Index c_stride, 
   }
 }
 
+OCCAM_TILE_CODE void pack_tiles(const float* w, Index k_stride, Index c_stride, Index inner, Index columns,
+                                float* panels) {
+  if (inner < kFewestInner) return kernels<float>().pack(w, k_stride, c_stride, inner, columns, panels);
+  pack_panels(w, k_stride, c_stride, inner, columns, reinterpret_cast<Byte*>(aligned(panels)));
+}
+
 // Rows of a as pairs of tiles.
 OCCAM_TILE_CODE void split_rows(const float* a, Index stride, Index rows, Index inner, Byte* to) {
   for (Index r = 0; r < rows; ++r) {
@@ -108,6 +117,50 @@ OCCAM_TILE_CODE void split_rows(const float* a, Index stride, Index rows, Index 
   }
 }
 
+// 16 by 16 numbers of 32 bits, from rows to columns, written behind each other.
+OCCAM_TILE_CODE inline void store_turned(const __m512i (&row)[16], Byte* to) {
+  __m512i two[16], four[16];
+  for (int i = 0; i < 16; i += 2) {
+    two[i] = _mm512_unpacklo_epi32(row[i], row[i + 1]);
+    two[i + 1] = _mm512_unpackhi_epi32(row[i], row[i + 1]);
+  }
+  // Of four rows each: number i + j holds columns j, 4 + j, 8 + j and 12 + j.
+  for (int i = 0; i < 16; i += 4) {
+    four[i] = _mm512_unpacklo_epi64(two[i], two[i + 2]);
+    four[i + 1] = _mm512_unpackhi_epi64(two[i], two[i + 2]);
+    four[i + 2] = _mm512_unpacklo_epi64(two[i + 1], two[i + 3]);
+    four[i + 3] = _mm512_unpackhi_epi64(two[i + 1], two[i + 3]);
+  }
+  for (int j = 0; j < 4; ++j) {
+    const __m512i even = _mm512_shuffle_i32x4(four[j], four[4 + j], 0x88);
+    const __m512i even_below = _mm512_shuffle_i32x4(four[8 + j], four[12 + j], 0x88);
+    const __m512i odd = _mm512_shuffle_i32x4(four[j], four[4 + j], 0xdd);
+    const __m512i odd_below = _mm512_shuffle_i32x4(four[8 + j], four[12 + j], 0xdd);
+    _mm512_store_si512(to + j * 64, _mm512_shuffle_i32x4(even, even_below, 0x88));
+    _mm512_store_si512(to + (4 + j) * 64, _mm512_shuffle_i32x4(odd, odd_below, 0x88));
+    _mm512_store_si512(to + (8 + j) * 64, _mm512_shuffle_i32x4(even, even_below, 0xdd));
+    _mm512_store_si512(to + (12 + j) * 64, _mm512_shuffle_i32x4(odd, odd_below, 0xdd));
+  }
+}
+
+// Up to 16 columns of a, which has `inner` rows, as pairs of tiles with a row for each.
+OCCAM_TILE_CODE void split_columns(const float* a, Index stride, Index columns, Index inner, Byte* to) {
+  const __m512i order = in_turns();
+  for (Index k0 = 0; k0 < inner; k0 += kInner, to += kPair) {
+    __m512i hi[16], lo[16];
+    for (Index row = 0; row < kRows; ++row) {
+      const Index k = k0 + 2 * row;
+      const float* from = a + k * stride;
+      const Split parts =
+          split(load(from, 1, k < inner ? columns : 0), load(from + stride, 1, k + 1 < inner ? columns : 0));
+      hi[row] = _mm512_permutexvar_epi16(order, parts.hi);
+      lo[row] = _mm512_permutexvar_epi16(order, parts.lo);
+    }
+    store_turned(hi, to);
+    store_turned(lo, to + kTile);
+  }
+}
+
 // How many rows each of the eight registers has.
 struct alignas(64) Shapes {
   std::uint8_t palette = 1, start = 0, reserved[14] = {};
@@ -115,12 +168,15 @@ struct alignas(64) Shapes {
   std::uint8_t rows[16] = {};
 };
 
-OCCAM_TILE_CODE void shape_registers(Index first_rows, Index second_rows, bool tall) {
+// For up to 32 rows of c: with more than 16, registers 2, 3 and 5 hold those below.
+OCCAM_TILE_CODE void shape_registers(Index rows) {
+  const bool tall = rows > kRows;
   Shapes shapes;
   for (int i = 0; i < 8; ++i) {
-    const bool second = tall && (i == 2 || i == 3 || i == 5);
+    const bool below = tall && (i == 2 || i == 3 || i == 5);
+    const Index own = i >= 6 ? kRows : below ? rows - kRows : std::min(rows, kRows);
     shapes.row_bytes[i] = 64;
-    shapes.rows[i] = static_cast<std::uint8_t>(i >= 6 ? kRows : second ? second_rows : first_rows);
+    shapes.rows[i] = static_cast<std::uint8_t>(own);
   }
   _tile_loadconfig(&shapes);
 }
@@ -220,51 +276,85 @@ OCCAM_TILE_CODE void wide_block(const Byte* a, const Byte* panel, Index b_step, 
   if (columns > 3) _tile_stored(3, c + 3 * kColumns, c_stride * 4);
 }
 
-// Up to 32 rows of the product.
-OCCAM_TILE_CODE void row_block(const Product<float>& p, const float* a, Index rows, float* c, Byte* scratch) {
-  const Index inner_tiles = tiles_of(p.inner, kInner);
-  const Index column_tiles = tiles_of(p.columns, kColumns);
-  const Index piece = tiles_of(inner_tiles, tiles_of(inner_tiles, kMostInner));
-  const Byte* panels = reinterpret_cast<const Byte*>(aligned(p.b));
-  const Index b_step = inner_tiles * kPair;
-  const Index a_step = kMostInner * kPair;
+// Up to 32 rows of a, as tiles with kMostInner pairs to a row of them, times all columns of b. The sums begin
+// with what stands in c, or with the bias, if there is one.
+OCCAM_TILE_CODE void row_block(const Byte* a, Index rows, const Byte* b, Index b_step, Index inner,
+                               Index columns, bool add, const float* bias, float* c, Index c_stride) {
+  const Index column_tiles = tiles_of(columns, kColumns);
   const bool tall = rows > kRows;
-  for (Index k = 0; k < inner_tiles; k += piece) {
-    const Index count = std::min(piece, inner_tiles - k);
-    const Index inner = std::min(count * kInner, p.inner - k * kInner);
-    split_rows(a + k * kInner, p.a_stride, std::min(rows, kRows), inner, scratch);
-    if (tall)
-      split_rows(a + kRows * p.a_stride + k * kInner, p.a_stride, rows - kRows, inner, scratch + a_step);
-    memory_barrier();
-    const Index width = tall ? 2 : 4;
-    for (Index n = 0; n < column_tiles; n += width) {
-      const Index columns = std::min(width, column_tiles - n);
-      float* out = c + n * kColumns;
-      const Begin begin = p.accumulate || k > 0
-                              ? Begin{out, p.c_stride * 4}
-                              : Begin{p.bias == nullptr ? nullptr : p.bias + n * kColumns, 0};
-      const Byte* b = panels + n * b_step + k * kPair;
-      if (tall) {
-        tall_block(scratch, a_step, b, b_step, count, columns > 1, begin, out, p.c_stride);
-      } else {
-        wide_block(scratch, b, b_step, count, columns, begin, out, p.c_stride);
-      }
+  const Index width = tall ? 2 : 4;
+  memory_barrier();
+  for (Index n = 0; n < column_tiles; n += width) {
+    const Index count = std::min(width, column_tiles - n);
+    float* out = c + n * kColumns;
+    const Begin begin =
+        add ? Begin{out, c_stride * 4} : Begin{bias == nullptr ? nullptr : bias + n * kColumns, 0};
+    if (tall) {
+      tall_block(a, kMostInner * kPair, b + n * b_step, b_step, inner, count > 1, begin, out, c_stride);
+    } else {
+      wide_block(a, b + n * b_step, b_step, inner, count, begin, out, c_stride);
     }
-    memory_barrier();
   }
+  memory_barrier();
 }
 
 OCCAM_TILE_CODE void multiply_tiles(const Product<float>& p) {
   if (p.inner < kFewestInner) return kernels<float>().multiply(p);
-  alignas(64) Byte scratch[2 * kMostInner * kPair];
+  alignas(64) Byte a_tiles[2 * kMostInner * kPair];
+  const Byte* panels = reinterpret_cast<const Byte*>(aligned(p.b));
+  const Index inner_tiles = tiles_of(p.inner, kInner);
+  const Index piece = tiles_of(inner_tiles, tiles_of(inner_tiles, kMostInner));
   Index shaped = 0;
   for (Index r = 0; r < p.rows; r += 2 * kRows) {
     const Index rows = std::min(2 * kRows, p.rows - r);
-    if (rows != shaped) shape_registers(std::min(rows, kRows), rows - kRows, rows > kRows);
+    if (rows != shaped) shape_registers(rows);
     shaped = rows;
-    row_block(p, p.a + r * p.a_stride, rows, p.c + r * p.c_stride, scratch);
+    float* c = p.c + r * p.c_stride;
+    for (Index k = 0; k < inner_tiles; k += piece) {
+      const Index count = std::min(piece, inner_tiles - k);
+      for (Index half = 0; half < rows; half += kRows) {
+        split_rows(p.a + (r + half) * p.a_stride + k * kInner, p.a_stride, std::min(kRows, rows - half),
+                   std::min(count * kInner, p.inner - k * kInner),
+                   a_tiles + half / kRows * kMostInner * kPair);
+      }
+      row_block(a_tiles, rows, panels + k * kPair, inner_tiles * kPair, count, p.columns,
+                p.accumulate || k > 0, p.bias, c, p.c_stride);
+    }
     if (p.activation != Activation::identity) {
-      kernels<float>().activate(p.activation, p.c + r * p.c_stride, p.c_stride, rows, p.columns);
+      kernels<float>().activate(p.activation, c, p.c_stride, rows, p.columns);
+    }
+  }
+  _tile_release();
+}
+
+// Both operands are turned into tiles anew: that pays where there are many columns. Rows of c are not padded,
+// so its last tile must be whole.
+OCCAM_TILE_CODE void multiply_transposed_tiles(const Product<float>& p) {
+  constexpr Index kSlab = 256;
+  if (p.columns % kColumns != 0 || p.columns < kSlab / 2 || p.inner < kFewestInner) {
+    return kernels<float>().multiply_transposed(p);
+  }
+  constexpr Index kSteps = 128;
+  alignas(64) Byte a_tiles[2 * kMostInner * kPair];
+  alignas(64) Byte b_tiles[kSteps / kInner * (kSlab / kColumns) * kPair];
+  Index shaped = 0;
+  for (Index k = 0; k < p.inner; k += kSteps) {
+    const Index steps = std::min(kSteps, p.inner - k);
+    const Index count = tiles_of(steps, kInner);
+    for (Index first = 0; first < p.columns; first += kSlab) {
+      const Index columns = std::min(kSlab, p.columns - first);
+      pack_panels(p.b + k * p.b_stride + first, p.b_stride, 1, steps, columns, b_tiles);
+      for (Index r = 0; r < p.rows; r += 2 * kRows) {
+        const Index rows = std::min(2 * kRows, p.rows - r);
+        if (rows != shaped) shape_registers(rows);
+        shaped = rows;
+        for (Index half = 0; half < rows; half += kRows) {
+          split_columns(p.a + k * p.a_stride + r + half, p.a_stride, std::min(kRows, rows - half), steps,
+                        a_tiles + half / kRows * kMostInner * kPair);
+        }
+        row_block(a_tiles, rows, b_tiles, count * kPair, count, columns, p.accumulate || k > 0, nullptr,
+                  p.c + r * p.c_stride + first, p.c_stride);
+      }
     }
   }
   _tile_release();
@@ -287,6 +377,7 @@ Kernels<float> with_tiles(Kernels<float> table) {
   if (table.target.rfind("AVX3", 0) != 0 || !tiles_available()) return table;
   table.pack = &pack_tiles;
   table.multiply = &multiply_tiles;
+  table.multiply_transposed = &multiply_transposed_tiles;
   return table;
 }
 
