@@ -12,6 +12,9 @@ namespace {
 // there are must not depend on the number of threads: it decides in which order gradients are added.
 constexpr std::int64_t kMostGroups = 32;
 
+// Bundles run together up to so many observations: what training keeps of each is a kilobyte or more.
+constexpr std::int64_t kMostRowsTogether = std::int64_t{1} << 17;
+
 }  // namespace
 
 void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows,
@@ -60,46 +63,80 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
   pack(weights);
   plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(batch.sets),
             network_.fewest_sets());
-  const std::int64_t groups = std::min(plan_.size(), kMostGroups);
-  while (static_cast<std::int64_t>(group_sums_.size()) < groups) {
+  groups_ = std::min(plan_.size(), kMostGroups);
+  while (static_cast<std::int64_t>(group_sums_.size()) < groups_) {
     group_sums_.emplace_back(static_cast<std::size_t>(network_.weight_count()));
   }
-  const auto run_group = [&](std::int64_t group, int worker) {
+  // As few tasks as there are threads where data sets want to run together, else one for each group.
+  const std::int64_t together = network_.sets_together();
+  const std::int64_t tasks = std::min(
+      groups_, together == 1 ? groups_ : std::max<std::int64_t>(pool_.threads(), batch.sets / together));
+  const auto run_task = [&](std::int64_t task, int worker) {
     const FlushDenormals flush;
-    std::vector<T>& sum = group_sums_[static_cast<std::size_t>(group)];
-    std::fill(sum.begin(), sum.end(), T{0});
-    Workspace& workspace = workspaces_[static_cast<std::size_t>(worker)];
-    const std::int64_t last = plan_.size() * (group + 1) / groups;
-    for (std::int64_t bundle = plan_.size() * group / groups; bundle < last; ++bundle) {
-      workspace.reset();
-      const std::int64_t first = plan_.first(bundle);
-      const std::int64_t count = plan_.first(bundle + 1) - first;
-      const Ragged<const float> data =
-          sub_batch(batch, first, count, workspace.take<std::int64_t>(count + 1));
-      PassNoise own;
-      if (noise != nullptr) own = {noise->seed, noise->item + static_cast<std::uint64_t>(first)};
-      auto& tape =
-          *network_.forward(packed_.data(), data, workspace, true, noise != nullptr ? &own : nullptr);
-      const Matrix<T> d_models = workspace.matrix<T>(count, tape.models.columns);
-      const Matrix<T> d_parameters =
-          tape.parameters.data == nullptr ? Matrix<T>{} : workspace.matrix<T>(count, tape.parameters.columns);
-      loss.bundle(first, tape, d_models, d_parameters);
-      network_.backward(packed_.data(), tape, d_models, d_parameters, sum.data(), workspace);
+    const std::int64_t first = groups_ * task / tasks;
+    const std::int64_t last = groups_ * (task + 1) / tasks;
+    for (std::int64_t group = first; group < last; ++group) {
+      std::vector<T>& sum = group_sums_[static_cast<std::size_t>(group)];
+      std::fill(sum.begin(), sum.end(), T{0});
+    }
+    for (std::int64_t begin = bundle_of(first), end = begin; begin < bundle_of(last); begin = end) {
+      const auto fits = [&](std::int64_t bundle) {
+        const std::int64_t from = plan_.first(begin);
+        const std::int64_t to = plan_.first(bundle + 1);
+        return to - from <= together && batch.offsets[to] - batch.offsets[from] <= kMostRowsTogether;
+      };
+      do {
+        ++end;
+      } while (end < bundle_of(last) && fits(end));
+      run_pass(begin, end, batch, loss, noise, workspaces_[static_cast<std::size_t>(worker)]);
     }
   };
-  // Side tasks last: they fill the gaps that groups of unequal size leave.
-  pool_.for_each(groups + side.count, [&](std::int64_t item, int worker) {
-    if (item < groups) {
-      run_group(item, worker);
+  // Side tasks last: they fill the gaps that tasks of unequal size leave.
+  pool_.for_each(tasks + side.count, [&](std::int64_t item, int worker) {
+    if (item < tasks) {
+      run_task(item, worker);
     } else {
-      side.run(item - groups);
+      side.run(item - tasks);
     }
   });
-  reduce(groups, scale);
+  reduce(scale);
 }
 
 template <class T>
-void BatchGradient<T>::reduce(std::int64_t groups, double scale) {
+void BatchGradient<T>::run_pass(std::int64_t begin, std::int64_t end, Ragged<const float> batch,
+                                BundleLoss<T>& loss, const PassNoise* noise, Workspace& workspace) {
+  workspace.reset();
+  const std::int64_t start = plan_.first(begin);
+  const std::int64_t sets = plan_.first(end) - start;
+  const Ragged<const float> data = sub_batch(batch, start, sets, workspace.take<std::int64_t>(sets + 1));
+  const auto pass = network_.forward_body(packed_.data(), data, workspace, true);
+  T** gradients = workspace.take<T*>(sets);
+  const Matrix<T> d_features = workspace.matrix<T>(sets, network_.features());
+  std::int64_t group = 0;
+  for (std::int64_t bundle = begin; bundle < end; ++bundle) {
+    while (bundle_of(group + 1) <= bundle) ++group;
+    T* sum = group_sums_[static_cast<std::size_t>(group)].data();
+    const std::int64_t first = plan_.first(bundle);
+    const std::int64_t count = plan_.first(bundle + 1) - first;
+    PassNoise own;
+    if (noise != nullptr) own = {noise->seed, noise->item + static_cast<std::uint64_t>(first)};
+    auto& tape = *network_.forward_head(packed_.data(), pass, first - start, count,
+                                        noise != nullptr ? &own : nullptr, workspace);
+    const Matrix<T> d_models = workspace.matrix<T>(count, tape.models.columns);
+    const Matrix<T> d_parameters =
+        tape.parameters.data == nullptr ? Matrix<T>{} : workspace.matrix<T>(count, tape.parameters.columns);
+    loss.bundle(first, tape, d_models, d_parameters);
+    const Matrix<T> d = network_.backward_head(packed_.data(), tape, d_models, d_parameters, sum, workspace);
+    for (std::int64_t set = 0; set < count; ++set) {
+      std::copy_n(d.row(set), d_features.columns, d_features.row(first - start + set));
+      gradients[first - start + set] = sum;
+    }
+  }
+  network_.backward_body(packed_.data(), pass, d_features, gradients, workspace);
+}
+
+template <class T>
+void BatchGradient<T>::reduce(double scale) {
   const std::int64_t size = network_.weight_count();
   const std::int64_t chunks = (size + Adam<T>::kChunk - 1) / Adam<T>::kChunk;
   chunk_norms_.resize(static_cast<std::size_t>(chunks));
@@ -109,7 +146,7 @@ void BatchGradient<T>::reduce(std::int64_t groups, double scale) {
     const std::int64_t count = std::min(Adam<T>::kChunk, size - first);
     T* __restrict out = gradient_.data() + first;
     std::copy_n(group_sums_[0].data() + first, count, out);
-    for (std::int64_t group = 1; group < groups; ++group) {
+    for (std::int64_t group = 1; group < groups_; ++group) {
       const T* in = group_sums_[static_cast<std::size_t>(group)].data() + first;
       for (std::int64_t i = 0; i < count; ++i) out[i] += in[i];
     }
@@ -128,8 +165,12 @@ template <class T>
 void BatchGradient<T>::each_bundle(const T* weights, Ragged<const float> batch, const Run& run) {
   network_.check(batch);
   pack(weights);
-  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(), network_.bundle_sets(batch.sets));
-  const auto bundle_of = [&](std::int64_t bundle, Workspace& workspace, const TileThreads* threads) {
+  // What runs together is of no consequence here, and as nothing is kept, twice as many stay in cache.
+  const std::int64_t together = network_.sets_together();
+  const std::int64_t share = (batch.sets + pool_.threads() - 1) / pool_.threads();
+  plan_.cut(batch.offsets, batch.sets, network_.bundle_rows(),
+            together == 1 ? network_.bundle_sets(batch.sets) : std::min(share, 2 * together));
+  const auto run_bundle = [&](std::int64_t bundle, Workspace& workspace, const TileThreads* threads) {
     const FlushDenormals flush;
     workspace.reset();
     const std::int64_t first = plan_.first(bundle);
@@ -143,10 +184,10 @@ void BatchGradient<T>::each_bundle(const T* weights, Ragged<const float> batch, 
   };
   const TileThreads threads{pool_, workspaces_.data()};
   for (std::int64_t bundle = 0; bundle < plan_.size(); ++bundle) {
-    if (shared(bundle)) bundle_of(bundle, workspaces_[0], &threads);
+    if (shared(bundle)) run_bundle(bundle, workspaces_[0], &threads);
   }
   pool_.for_each(plan_.size(), [&](std::int64_t bundle, int worker) {
-    if (!shared(bundle)) bundle_of(bundle, workspaces_[static_cast<std::size_t>(worker)], nullptr);
+    if (!shared(bundle)) run_bundle(bundle, workspaces_[static_cast<std::size_t>(worker)], nullptr);
   });
 }
 

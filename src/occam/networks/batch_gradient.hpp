@@ -1,7 +1,8 @@
 // The gradient of a loss over one batch, on all threads. Data sets are cut into bundles that fit a core's
 // cache; a thread carries a bundle through the whole network and back, with no barrier between layers.
 // Bundles are summed within fixed groups and groups in a fixed order, so that 1, 2 or 7 threads give the same
-// bits.
+// bits. Where a body is faster with many data sets, several bundles pass through it together, as many as the
+// number of threads allows; that changes nothing in what is added to what.
 #pragma once
 
 #include <cstdint>
@@ -78,11 +79,17 @@ class BatchGradient {
   // Outputs only; a bundle with a very long data set has all threads to itself.
   using Run = std::function<void(std::int64_t first, const typename Network<T>::Tape&, Workspace&)>;
   void each_bundle(const T* weights, Ragged<const float> batch, const Run& run);
-  void reduce(std::int64_t groups, double scale);
+  // Bundles begin .. end - 1, all the way and back; each adds to the sum of its group.
+  void run_pass(std::int64_t begin, std::int64_t end, Ragged<const float> batch, BundleLoss<T>& loss,
+                const PassNoise* noise, Workspace& workspace);
+  // The first bundle of a group.
+  std::int64_t bundle_of(std::int64_t group) const { return plan_.size() * group / groups_; }
+  void reduce(double scale);
 
   const Network<T>& network_;
   ThreadPool& pool_;
   BundlePlan plan_;
+  std::int64_t groups_ = 0;
   std::vector<Workspace> workspaces_;  // one per thread
   std::vector<T> packed_;
   std::vector<std::vector<T>> group_sums_;  // one gradient per group

@@ -51,6 +51,8 @@ class Body {
   // body at a time.
   virtual std::int64_t bundle_rows() const = 0;
   virtual std::int64_t bundle_sets(std::int64_t batch) const = 0;
+  // Up to how many data sets are faster together than in bundles one after the other. Results are the same.
+  virtual std::int64_t sets_together() const { return 1; }
 
   // A data set of more rows is worth the threads of a whole pool.
   virtual std::int64_t shared_rows() const { return std::numeric_limits<std::int64_t>::max(); }
@@ -66,6 +68,12 @@ class Body {
   // d_features is overwritten; weight gradients are added to `gradient`.
   virtual void backward(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features,
                         T* gradient, Workspace& workspace) const = 0;
+  // The same after a forward pass of several bundles; `gradients` (sets) says where those of each data set
+  // are added. Bodies that want no more than one bundle need no other.
+  virtual void backward_together(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features,
+                                 T* const* gradients, Workspace& workspace) const {
+    backward(packed, input, tape, d_features, gradients[0], workspace);
+  }
 };
 
 struct Architecture {

@@ -384,34 +384,58 @@ Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> da
 }
 
 template <class T>
-typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
-                                               Workspace& workspace, bool keep, const PassNoise* noise,
-                                               const TileThreads* threads) const {
+typename Network<T>::BodyPass Network<T>::forward_body(const T* packed, Ragged<const float> data,
+                                                       Workspace& workspace, bool keep,
+                                                       const TileThreads* threads) const {
   const Standardisation& s = config_.standardisation;
-  Tape& tape = *workspace.make<Tape>();
-  tape.input = InputRows<T>(config_, data, workspace);
+  BodyPass pass;
+  pass.input = InputRows<T>(config_, data, workspace);
   T* f_n = workspace.take<T>(data.sets);
   for (std::int64_t set = 0; set < data.sets; ++set) {
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
-  const Matrix<T> features = body_->forward(packed, tape.input, f_n, workspace, tape.body, keep, threads);
-  tape.features = with_statistics(features, data, workspace);
+  const Matrix<T> features = body_->forward(packed, pass.input, f_n, workspace, pass.tape, keep, threads);
+  pass.features = with_statistics(features, data, workspace);
+  return pass;
+}
+
+template <class T>
+typename Network<T>::Tape* Network<T>::forward_head(const T* packed, const BodyPass& pass, std::int64_t first,
+                                                    std::int64_t count, const PassNoise* noise,
+                                                    Workspace& workspace) const {
+  Tape& tape = *workspace.make<Tape>();
+  tape.input = pass.input;
+  tape.body = pass.tape;
+  tape.features = pass.features.rows_from(first, count);
   head_->forward(packed, noise, tape, workspace);
   return &tape;
+}
+
+template <class T>
+typename Network<T>::Tape* Network<T>::forward(const T* packed, Ragged<const float> data,
+                                               Workspace& workspace, bool keep, const PassNoise* noise,
+                                               const TileThreads* threads) const {
+  const BodyPass pass = forward_body(packed, data, workspace, keep, threads);
+  return forward_head(packed, pass, 0, data.sets, noise, workspace);
+}
+
+template <class T>
+Matrix<T> Network<T>::backward_head(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
+                                    T* gradient, Workspace& workspace) const {
+  const Matrix<T> d = head_->backward(packed, tape, d_models, d_parameters, gradient, workspace);
+  if (statistics_.size() == 0) return d;
+  const Matrix<T> of_body = workspace.zeros<T>(d.rows, body_->features());
+  for (std::int64_t set = 0; set < d.rows; ++set) {
+    std::copy_n(d.row(set), of_body.columns, of_body.row(set));
+  }
+  return of_body;
 }
 
 template <class T>
 void Network<T>::backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
                           T* gradient, Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
-  Matrix<T> d = head_->backward(packed, tape, d_models, d_parameters, gradient, workspace);
-  if (statistics_.size() > 0) {
-    const Matrix<T> of_body = workspace.zeros<T>(d.rows, body_->features());
-    for (std::int64_t set = 0; set < d.rows; ++set) {
-      std::copy_n(d.row(set), of_body.columns, of_body.row(set));
-    }
-    d = of_body;
-  }
+  const Matrix<T> d = backward_head(packed, tape, d_models, d_parameters, gradient, workspace);
   body_->backward(packed, tape.input, tape.body, d, gradient, workspace);
 }
 

@@ -88,6 +88,7 @@ class Network {
   std::int64_t bundle_rows() const { return body_->bundle_rows(); }
   std::int64_t bundle_sets(std::int64_t batch) const { return body_->bundle_sets(batch); }
   std::int64_t shared_rows() const { return body_->shared_rows(); }
+  std::int64_t sets_together() const { return body_->sets_together(); }
   std::int64_t fewest_sets() const { return head_->fewest_sets(); }
 
   // Copies weights into the form the products read; tasks are independent of each other.
@@ -98,8 +99,15 @@ class Network {
   void pack_all(const T* weights, T* packed) const;
 
   struct Tape : HeadTape<T> {
-    InputRows<T> input;
+    InputRows<T> input;  // of the whole pass
     void* body = nullptr;
+  };
+
+  // Data sets on their way through the body, perhaps of several bundles.
+  struct BodyPass {
+    InputRows<T> input;
+    void* tape = nullptr;
+    Matrix<T> features;  // with the statistics behind them
   };
 
   // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite. A
@@ -111,6 +119,11 @@ class Network {
   // `threads`: to share the tiles of a long data set; the result is the same to the bit.
   Tape* forward(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep = true,
                 const PassNoise* noise = nullptr, const TileThreads* threads = nullptr) const;
+  // The two halves of forward: the second one for `count` data sets from `first` on.
+  BodyPass forward_body(const T* packed, Ragged<const float> data, Workspace& workspace, bool keep,
+                        const TileThreads* threads = nullptr) const;
+  Tape* forward_head(const T* packed, const BodyPass& pass, std::int64_t first, std::int64_t count,
+                     const PassNoise* noise, Workspace& workspace) const;
   // As Head::answer, from a tape without noise.
   HeadAnswer answer(const T* packed, const Tape& tape, std::int64_t most_samples,
                     Workspace& workspace) const {
@@ -119,6 +132,15 @@ class Network {
   // Gradients of the outputs are overwritten; weight gradients are added.
   void backward(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters, T* gradient,
                 Workspace& workspace) const;
+  // The two halves of backward: the first returns gradients of the features in the workspace, the second adds
+  // what follows from those of the whole pass to `gradients` (sets), which may differ between bundles.
+  Matrix<T> backward_head(const T* packed, Tape& tape, Matrix<T> d_models, Matrix<T> d_parameters,
+                          T* gradient, Workspace& workspace) const;
+  void backward_body(const T* packed, const BodyPass& pass, Matrix<T> d_features, T* const* gradients,
+                     Workspace& workspace) const {
+    body_->backward_together(packed, pass.input, pass.tape, d_features, gradients, workspace);
+  }
+  std::int64_t features() const { return body_->features(); }
 
  private:
   Matrix<T> with_statistics(Matrix<T> features, Ragged<const float> data, Workspace& workspace) const;

@@ -82,11 +82,12 @@ class SequenceBody final : public Body<T> {
   // Shorter series are continued, unless that would take more memory than they are worth.
   std::int64_t shortest() const override { return shortest_ > kMostContinued ? shortest_ : 1; }
   // The LSTM multiplies one row per series at each step, so it wants many series, however long; but a batch
-  // of few series has to be shared out among many cores.
+  // of few series has to be shared out among many cores, down to one series each.
   std::int64_t bundle_rows() const override { return lstm_ ? std::int64_t{1} << 20 : 4096; }
   std::int64_t bundle_sets(std::int64_t batch) const override {
-    return std::clamp<std::int64_t>(batch / 16, 4, 16);
+    return std::clamp<std::int64_t>(batch / 16, 1, 16);
   }
+  std::int64_t sets_together() const override { return lstm_ ? 16 : 1; }
 
   std::int64_t pack_tasks() const override {
     return static_cast<std::int64_t>(convolutions_.size()) + (lstm_ ? 1 : 0);
@@ -125,8 +126,16 @@ class SequenceBody final : public Body<T> {
     return features;
   }
 
-  void backward(const T* packed, const InputRows<T>&, void* tape, Matrix<T> d_features, T* gradient,
+  void backward(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features, T* gradient,
                 Workspace& workspace) const override {
+    const Workspace::Scope scope(workspace);
+    T** gradients = workspace.take<T*>(input.sets());
+    std::fill_n(gradients, input.sets(), gradient);
+    backward_together(packed, input, tape, d_features, gradients, workspace);
+  }
+
+  void backward_together(const T* packed, const InputRows<T>&, void* tape, Matrix<T> d_features,
+                         T* const* gradients, Workspace& workspace) const override {
     Tape& kept = *static_cast<Tape*>(tape);
     const Ragged<const T> x = kept.x;
     std::int64_t at = 0;
@@ -134,7 +143,7 @@ class SequenceBody final : public Body<T> {
       const Workspace::Scope scope(workspace);
       const Matrix<T> d_h = workspace.matrix<T>(x.sets, lstm_->units());
       copy_columns<T>(d_features.columns_from(0, lstm_->units()), d_h);
-      lstm_->backward(packed, x, *kept.lstm, d_h, {}, gradient, workspace);
+      lstm_->backward(packed, x, *kept.lstm, d_h, {}, gradients, workspace);
       at = lstm_->units();
     }
     if (convolutions_.empty()) return;
@@ -147,7 +156,7 @@ class SequenceBody final : public Body<T> {
     for (std::int64_t i = layers() - 1; i >= 0; --i) {
       const Ragged<const T> input = i == 0 ? kept.input : as_const(kept.layers[i - 1]);
       const Matrix<T> below = i == 0 ? Matrix<T>{} : workspace.matrix<T>(input.x.rows, input.x.columns);
-      convolutions_[i].backward(packed, input, as_const(kept.layers[i]), d, below, gradient);
+      convolutions_[i].backward(packed, input, as_const(kept.layers[i]), d, below, gradients);
       d = below;
     }
   }

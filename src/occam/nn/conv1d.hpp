@@ -28,9 +28,10 @@ class Conv1d {
   // Output rows of all series behind each other, with offsets, in the workspace. Every series must hold at
   // least `kernel` rows.
   Ragged<T> forward(const T* packed, Ragged<const T> x, Workspace& workspace) const;
-  // dy is overwritten; d_x (as x; data null: not wanted) is set.
+  // dy is overwritten; d_x (as x; data null: not wanted) is set. The weight gradients of each series are
+  // added to its own of `gradients` (sets).
   void backward(const T* packed, Ragged<const T> x, Ragged<const T> y, Matrix<T> dy, Matrix<T> d_x,
-                T* gradient) const;
+                T* const* gradients) const;
 
  private:
   std::int64_t in_, in_stride_, out_, kernel_, stride_;

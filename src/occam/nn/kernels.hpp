@@ -24,30 +24,36 @@ struct Product {
   Activation activation = Activation::identity;
 };
 
-// One time step of a long short-term memory for `rows` series, H units. Gates lie side by side: i, f, g, o.
+// One time step of a long short-term memory for `rows` series, H units. What training keeps of a step and a
+// series is one record: h before, c before and the gates i, f, g, o, side by side; the next step's lies
+// `record` elements further on.
+template <class T>
+struct LstmRecords {
+  T* const* at = nullptr;  // (rows) the record of this step, whose h comes first; null: nothing is kept
+  std::int64_t record = 0, c = 0,
+               gates = 0;  // elements to the next record; from its begin to c, to the gates
+};
+
 template <class T>
 struct LstmStep {
   std::int64_t rows, units;
-  T* gates;  // (rows, gate_stride): before the activations on entry, after them on return
-  std::int64_t gate_stride;
-  const T* c_before;  // (rows, c_stride), null at the first step (zeros)
-  T* c;               // (rows, c_stride)
-  std::int64_t c_stride;
-  T* h;  // (rows, h_stride)
-  std::int64_t h_stride;
+  const T* inputs;  // (rows, input_stride) of the gates
+  std::int64_t input_stride;
+  T* h;  // (rows, stride): of the step before on entry, of this one on return
+  T* c;  // the same
+  std::int64_t stride;
+  LstmRecords<T> keep;
 };
 
 template <class T>
 struct LstmStepBack {
   std::int64_t rows, units;
-  T* gates;  // activations on entry, gradients of their inputs on return
-  std::int64_t gate_stride;
-  const T* c_before;
-  const T* c;
-  std::int64_t c_stride;
-  const T* d_h;  // (rows, d_stride)
-  T* d_c;        // (rows, d_stride): of this step on entry, of the step before on return
-  std::int64_t d_stride;
+  LstmRecords<T> kept;  // gates on entry, gradients of their inputs on return
+  const T* d_h;         // (rows, stride)
+  T* d_c;               // (rows, stride): of this step on entry, of the step before on return
+  std::int64_t stride;
+  T* d_inputs;  // (rows, input_stride) gradients of the inputs of the gates, once more
+  std::int64_t input_stride;
 };
 
 template <class T>
@@ -66,6 +72,9 @@ struct Kernels {
   // result.
   void (*activation_back)(Activation, const T* y, std::int64_t y_stride, T* d, std::int64_t d_stride,
                           std::int64_t rows, std::int64_t columns, T* sums);
+
+  // c = act(c) over a (rows, columns, padded) block.
+  void (*activate)(Activation, T* c, std::int64_t c_stride, std::int64_t rows, std::int64_t columns);
 
   // Attention over the rows of one set: w = softmax of s over rows, per column; y = sum of w x. s becomes w.
   void (*attend)(T* s, std::int64_t s_stride, const T* x, std::int64_t x_stride, std::int64_t rows,

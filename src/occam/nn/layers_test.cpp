@@ -7,6 +7,7 @@
 #include "occam/nn/pool.hpp"
 #include "occam/nn/reference.hpp"
 #include "occam/nn/sampling.hpp"
+#include "occam/nn/tiles.hpp"
 
 namespace occam {
 namespace {
@@ -43,17 +44,16 @@ TYPED_TEST(Layers, DenseEqualsPyTorch) {
   }
 }
 
-// Sizes around every block and panel border, against a plain loop.
-TYPED_TEST(Layers, ProductsOfAllShapes) {
-  using T = TypeParam;
-  const Kernels<T>& k = kernels<T>();
+// Sizes around every block, panel and tile border, against a plain loop.
+template <class T>
+void expect_products(const Kernels<T>& k) {
   Rng rng(3, Purpose::test, 0);
   const double tolerance = 30 * Reference<T>::tolerance();
-  for (const std::int64_t rows : {1, 2, 3, 5, 6, 7, 13, 25, 70}) {
+  for (const std::int64_t rows : {1, 2, 3, 5, 6, 7, 13, 16, 25, 32, 70}) {
     for (const std::int64_t inner : {1, 3, 64, 65, 130}) {
-      for (const std::int64_t columns : {1, 2, 8, 15, 16, 17, 33, 48, 63, 64, 65, 100, 130}) {
+      for (const std::int64_t columns : {1, 2, 8, 15, 16, 17, 33, 48, 63, 64, 65, 100, 130, 144, 272}) {
         Workspace workspace;
-        std::vector<T> w(inner * columns), panels(packed_elements<T>(inner, columns) + 64);
+        std::vector<T> w(inner * columns), panels(tile_elements<T>(inner, columns) + 64);
         for (T& value : w) value = static_cast<T>(rng.normal());
         const Matrix<T> a = workspace.matrix<T>(rows, inner);
         const Matrix<T> at = workspace.matrix<T>(inner, rows);
@@ -99,6 +99,50 @@ TYPED_TEST(Layers, ProductsOfAllShapes) {
   }
 }
 
+TYPED_TEST(Layers, ProductsOfAllShapes) {
+  expect_products(kernels<TypeParam>());
+}
+
+TYPED_TEST(Layers, ProductsOfAllShapesInTiles) {
+  expect_products(tile_kernels<TypeParam>());
+}
+
+// Alone or among others, over the border of a tile: a row of a product is the same to the bit.
+TYPED_TEST(Layers, RowsOfProductsInTilesDoNotDependOnEachOther) {
+  using T = TypeParam;
+  const Kernels<T>& k = tile_kernels<T>();
+  Rng rng(4, Purpose::test, 0);
+  constexpr std::int64_t rows = 45, inner = 300, columns = 80;
+  Workspace workspace;
+  const Matrix<T> a = workspace.matrix<T>(rows, inner);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t i = 0; i < inner; ++i) a.row(r)[i] = static_cast<T>(rng.normal());
+  }
+  std::vector<T> w(inner * columns), panels(tile_elements<T>(inner, columns));
+  for (T& value : w) value = static_cast<T>(rng.normal());
+  k.pack(w.data(), columns, 1, inner, columns, panels.data());
+  const Matrix<T> together = workspace.matrix<T>(rows, columns);
+  const Matrix<T> alone = workspace.matrix<T>(rows, columns);
+  const auto multiply = [&](std::int64_t first, std::int64_t count, Matrix<T> c) {
+    k.multiply({.a = a.row(first),
+                .a_stride = a.stride,
+                .b = panels.data(),
+                .b_stride = 0,
+                .c = c.row(first),
+                .c_stride = c.stride,
+                .rows = count,
+                .inner = inner,
+                .columns = columns,
+                .activation = Activation::elu});
+  };
+  multiply(0, rows, together);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    multiply(r, 1, alone);
+    for (std::int64_t c = 0; c < columns; ++c)
+      ASSERT_EQ(alone.row(r)[c], together.row(r)[c]) << r << " " << c;
+  }
+}
+
 TYPED_TEST(Layers, PoolingEqualsPyTorch) {
   using T = TypeParam;
   const std::vector<std::string> names = {"mean", "sum", "mean_sum", "max", "attention"};
@@ -138,7 +182,8 @@ TYPED_TEST(Layers, LstmEqualsPyTorch) {
   auto& tape = *lstm.forward(packed.data(), x, ref.workspace());
   ref.expect_equal(tape.out, "y");
   const Matrix<T> dx = ref.empty_like("x");
-  lstm.backward(packed.data(), x, tape, ref.matrix("dy"), dx, gradient.data(), ref.workspace());
+  const std::vector<T*> gradients(4, gradient.data());
+  lstm.backward(packed.data(), x, tape, ref.matrix("dy"), dx, gradients.data(), ref.workspace());
   ref.expect_equal(dx, "d_x");
   for (const std::string name : {"wh", "wx", "b"}) {
     ref.expect_equal(gradient.data() + layout.find("lstm." + name)->offset, "d_" + name);
@@ -164,7 +209,8 @@ TYPED_TEST(Layers, Conv1dEqualsPyTorch) {
       ref.expect_equal(y.x, "y");
       const Matrix<T> dx = ref.empty_like("x");
       const Ragged<const T> out{y.x, y.offsets, y.sets};
-      conv.backward(packed.data(), x, out, ref.matrix("dy"), dx, gradient.data());
+      const std::vector<T*> gradients(2, gradient.data());
+      conv.backward(packed.data(), x, out, ref.matrix("dy"), dx, gradients.data());
       ref.expect_equal(dx, "d_x");
       ref.expect_equal(gradient.data(), "d_weight");
       ref.expect_equal(gradient.data() + 36, "d_bias");

@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "occam/nn/tiles.hpp"
+
 namespace occam {
+namespace {
+
+// Weight gradients are summed over so many steps of a series at a time, still in cache from when they were
+// made.
+constexpr std::int64_t kStepsPerSum = 64;
+
+}  // namespace
 
 template <class T>
 Lstm<T>::Lstm(ParameterLayout& layout, PackedLayout<T>& packed, const std::string& name, std::int64_t in,
@@ -12,23 +21,29 @@ Lstm<T>::Lstm(ParameterLayout& layout, PackedLayout<T>& packed, const std::strin
       units_(units),
       weight_(layout.add(name + ".wh", {units, 4 * units}, Init::glorot)),
       bias_(0),
-      forward_panels_(packed.reserve(packed_elements<T>(units + in, 4 * units))),
-      state_panels_(packed.reserve(packed_elements<T>(4 * units, units))),
-      input_panels_(packed.reserve(packed_elements<T>(4 * units, in))),
+      c_at_(padded<T>(units + in + 1)),
+      gates_at_(c_at_ + padded<T>(units)),
+      record_(gates_at_ + padded<T>(4 * units)),
+      h_panels_(packed.reserve(tile_elements<T>(units, 4 * units))),
+      x_panels_(packed.reserve(tile_elements<T>(in, 4 * units))),
+      d_h_panels_(packed.reserve(tile_elements<T>(4 * units, units))),
+      d_x_panels_(packed.reserve(tile_elements<T>(4 * units, in))),
       bias_row_(packed.reserve(4 * units)) {
-  layout.add(name + ".wx", {in, 4 * units},
-             Init::glorot);  // directly behind wh: together (units + in, 4 units)
+  // Behind each other: together (units + in + 1, 4 units).
+  layout.add(name + ".wx", {in, 4 * units}, Init::glorot);
   bias_ = layout.add(name + ".b", {4 * units}, Init::forget);
 }
 
 template <class T>
 void Lstm<T>::pack(const T* weights, T* packed) const {
-  const Kernels<T>& k = kernels<T>();
-  const T* w = weights + weight_;
+  const Kernels<T>& k = tile_kernels<T>();
   const std::int64_t gates = 4 * units_;
-  k.pack(w, gates, 1, units_ + in_, gates, packed + forward_panels_);
-  k.pack(w, 1, gates, gates, units_, packed + state_panels_);
-  k.pack(w + units_ * gates, 1, gates, gates, in_, packed + input_panels_);
+  const T* wh = weights + weight_;
+  const T* wx = wh + units_ * gates;
+  k.pack(wh, gates, 1, units_, gates, packed + h_panels_);
+  k.pack(wx, gates, 1, in_, gates, packed + x_panels_);
+  k.pack(wh, 1, gates, gates, units_, packed + d_h_panels_);
+  k.pack(wx, 1, gates, gates, in_, packed + d_x_panels_);
   std::fill_n(packed + bias_row_, padded<T>(gates), T{0});
   std::copy_n(weights + bias_, gates, packed + bias_row_);
 }
@@ -43,141 +58,144 @@ void Lstm<T>::order_series(Ragged<const T> x, Tape& tape, Workspace& workspace) 
     return x.size(a) != x.size(b) ? x.size(a) > x.size(b) : a < b;
   });
   tape.steps = x.size(tape.order[0]);
-  tape.first = workspace.take<std::int64_t>(tape.steps + 1);
-  tape.first[0] = 0;
+  tape.running = workspace.take<std::int64_t>(tape.steps + 1);
   std::int64_t running = x.sets;
-  for (std::int64_t t = 0; t < tape.steps; ++t) {
-    while (x.size(tape.order[running - 1]) <= t) --running;
-    tape.first[t + 1] = tape.first[t] + running;
+  for (std::int64_t t = 0; t <= tape.steps; ++t) {
+    while (running > 0 && x.size(tape.order[running - 1]) <= t) --running;
+    tape.running[t] = running;
   }
 }
 
 template <class T>
 typename Lstm<T>::Tape* Lstm<T>::forward(const T* packed, Ragged<const T> x, Workspace& workspace,
                                          bool keep) const {
+  const Kernels<T>& k = tile_kernels<T>();
   Tape& tape = *workspace.make<Tape>();
   order_series(x, tape, workspace);
-  const std::int64_t rows = keep ? tape.first[tape.steps] : 2 * x.sets;
-  const auto row_of = [&](std::int64_t t) { return keep ? tape.first[t] : t % 2 * x.sets; };
-  tape.state = workspace.matrix<T>(rows, units_ + in_);
-  tape.gates = workspace.matrix<T>(rows, 4 * units_);
-  tape.c = workspace.matrix<T>(rows, units_);
   tape.out = workspace.matrix<T>(x.sets, units_);
+  if (keep) tape.records = workspace.matrix<T>(x.x.rows + x.sets, record_);
   const Workspace::Scope scope(workspace);
-  const Matrix<T> last = workspace.matrix<T>(x.sets, units_);  // in sorted order
-
-  for (std::int64_t r = 0; r < x.sets; ++r) std::fill_n(tape.state.row(r), units_, T{0});
-  for (std::int64_t t = 0; t < tape.steps; ++t) {
-    const std::int64_t first = row_of(t);
-    const std::int64_t running = tape.first[t + 1] - tape.first[t];
-    const std::int64_t after = t + 1 < tape.steps ? tape.first[t + 2] - tape.first[t + 1] : 0;
-    for (std::int64_t r = 0; r < running; ++r) {
-      std::copy_n(x.x.row(x.offsets[tape.order[r]] + t), in_, tape.state.row(first + r) + units_);
-    }
-    kernels<T>().multiply({.a = tape.state.row(first),
-                           .a_stride = tape.state.stride,
-                           .b = packed + forward_panels_,
-                           .b_stride = 0,
-                           .c = tape.gates.row(first),
-                           .c_stride = tape.gates.stride,
-                           .rows = running,
-                           .inner = units_ + in_,
-                           .columns = 4 * units_,
-                           .bias = packed + bias_row_});
-    // Series that go on leave h where the next step reads it; those that end here leave it in `last`.
-    const auto step = [&](std::int64_t from, std::int64_t count, T* h, std::int64_t h_stride) {
-      if (count == 0) return;
-      kernels<T>().lstm_step({.rows = count,
-                              .units = units_,
-                              .gates = tape.gates.row(first + from),
-                              .gate_stride = tape.gates.stride,
-                              .c_before = t == 0 ? nullptr : tape.c.row(row_of(t - 1) + from),
-                              .c = tape.c.row(first + from),
-                              .c_stride = tape.c.stride,
-                              .h = h,
-                              .h_stride = h_stride});
-    };
-    step(0, after, after > 0 ? tape.state.row(row_of(t + 1)) : nullptr, tape.state.stride);
-    step(after, running - after, last.row(after), last.stride);
+  const Matrix<T> h = workspace.zeros<T>(x.sets, units_);
+  const Matrix<T> c = workspace.zeros<T>(x.sets, units_);
+  const Matrix<T> now = workspace.zeros<T>(x.sets, in_);  // x_t
+  const Matrix<T> inputs = workspace.matrix<T>(x.sets, 4 * units_);
+  T** at = keep ? workspace.take<T*>(x.sets) : nullptr;
+  for (std::int64_t r = 0; keep && r < x.sets; ++r) {
+    at[r] = record(tape, x, tape.order[r], 0);
+    std::fill_n(at[r], gates_at_, T{0});
   }
-  for (std::int64_t r = 0; r < x.sets; ++r) std::copy_n(last.row(r), units_, tape.out.row(tape.order[r]));
+  for (std::int64_t t = 0; t < tape.steps; ++t) {
+    const std::int64_t running = tape.running[t];
+    for (std::int64_t r = 0; r < running; ++r) {
+      const T* x_t = x.x.row(x.offsets[tape.order[r]] + t);
+      std::copy_n(x_t, in_, now.row(r));
+      if (keep) *std::copy_n(x_t, in_, at[r] + units_) = 1;
+    }
+    k.multiply({.a = now.data,
+                .a_stride = now.stride,
+                .b = packed + x_panels_,
+                .b_stride = 0,
+                .c = inputs.data,
+                .c_stride = inputs.stride,
+                .rows = running,
+                .inner = in_,
+                .columns = 4 * units_,
+                .bias = packed + bias_row_});
+    k.multiply({.a = h.data,
+                .a_stride = h.stride,
+                .b = packed + h_panels_,
+                .b_stride = 0,
+                .c = inputs.data,
+                .c_stride = inputs.stride,
+                .rows = running,
+                .inner = units_,
+                .columns = 4 * units_,
+                .accumulate = true});
+    k.lstm_step({.rows = running,
+                 .units = units_,
+                 .inputs = inputs.data,
+                 .input_stride = inputs.stride,
+                 .h = h.data,
+                 .c = c.data,
+                 .stride = h.stride,
+                 .keep = records(at)});
+    for (std::int64_t r = 0; keep && r < running; ++r) at[r] += record_;
+    for (std::int64_t r = tape.running[t + 1]; r < running; ++r) {
+      std::copy_n(h.row(r), units_, tape.out.row(tape.order[r]));
+    }
+  }
   return &tape;
 }
 
 template <class T>
 void Lstm<T>::backward(const T* packed, Ragged<const T> x, Tape& tape, Matrix<const T> d_out, Matrix<T> d_x,
-                       T* gradient, Workspace& workspace) const {
-  // Weight gradients are summed over blocks of rows that are still in cache from the steps that made them.
-  constexpr std::int64_t kBlock = 256;
+                       T* const* gradients, Workspace& workspace) const {
+  const Kernels<T>& k = tile_kernels<T>();
   const Workspace::Scope scope(workspace);
   const Matrix<T> d_h = workspace.zeros<T>(x.sets, units_);
   const Matrix<T> d_c = workspace.zeros<T>(x.sets, units_);
-  std::int64_t pending = tape.first[tape.steps];  // rows from here on are accounted for
-  std::int64_t started = 0;                       // series met so far, going back in time
+  const Matrix<T> d_inputs = workspace.matrix<T>(x.sets, 4 * units_);
+  T** at = workspace.take<T*>(x.sets);
+  std::int64_t started = 0;  // series met so far, going back in time
   for (std::int64_t t = tape.steps - 1; t >= 0; --t) {
-    const std::int64_t first = tape.first[t];
-    const std::int64_t running = tape.first[t + 1] - first;
-    for (; started < running; ++started)
+    const std::int64_t running = tape.running[t];
+    for (std::int64_t r = 0; r < started; ++r) at[r] -= record_;
+    for (; started < running; ++started) {
       std::copy_n(d_out.row(tape.order[started]), units_, d_h.row(started));
-    kernels<T>().lstm_step_back({.rows = running,
-                                 .units = units_,
-                                 .gates = tape.gates.row(first),
-                                 .gate_stride = tape.gates.stride,
-                                 .c_before = t == 0 ? nullptr : tape.c.row(tape.first[t - 1]),
-                                 .c = tape.c.row(first),
-                                 .c_stride = tape.c.stride,
-                                 .d_h = d_h.data,
-                                 .d_c = d_c.data,
-                                 .d_stride = d_h.stride});
-    if (t > 0) {
-      kernels<T>().multiply({.a = tape.gates.row(first),
-                             .a_stride = tape.gates.stride,
-                             .b = packed + state_panels_,
-                             .b_stride = 0,
-                             .c = d_h.data,
-                             .c_stride = d_h.stride,
-                             .rows = running,
-                             .inner = 4 * units_,
-                             .columns = units_});
+      at[started] = record(tape, x, tape.order[started], t);
     }
-    if (pending - first >= kBlock || t == 0) {
-      weight_gradients(tape, first, pending - first, gradient);
-      pending = first;
+    k.lstm_step_back({.rows = running,
+                      .units = units_,
+                      .kept = records(at),
+                      .d_h = d_h.data,
+                      .d_c = d_c.data,
+                      .stride = d_h.stride,
+                      .d_inputs = d_inputs.data,
+                      .input_stride = d_inputs.stride});
+    if (t > 0) {
+      k.multiply({.a = d_inputs.data,
+                  .a_stride = d_inputs.stride,
+                  .b = packed + d_h_panels_,
+                  .b_stride = 0,
+                  .c = d_h.data,
+                  .c_stride = d_h.stride,
+                  .rows = running,
+                  .inner = 4 * units_,
+                  .columns = units_});
+    }
+    if (t % kStepsPerSum != 0) continue;
+    for (std::int64_t set = 0; set < x.sets; ++set) {
+      const std::int64_t rows = std::min(x.size(set) - t, kStepsPerSum);
+      if (rows > 0) weight_gradients(record(tape, x, set, t), rows, gradients[set]);
     }
   }
   if (d_x.data == nullptr) return;
-  const Matrix<T> d_in = workspace.matrix<T>(tape.first[tape.steps], in_);
-  kernels<T>().multiply({.a = tape.gates.data,
-                         .a_stride = tape.gates.stride,
-                         .b = packed + input_panels_,
-                         .b_stride = 0,
-                         .c = d_in.data,
-                         .c_stride = d_in.stride,
-                         .rows = tape.gates.rows,
-                         .inner = 4 * units_,
-                         .columns = in_});
-  for (std::int64_t t = 0; t < tape.steps; ++t) {
-    for (std::int64_t row = tape.first[t]; row < tape.first[t + 1]; ++row) {
-      std::copy_n(d_in.row(row), in_, d_x.row(x.offsets[tape.order[row - tape.first[t]]] + t));
-    }
+  for (std::int64_t set = 0; set < x.sets; ++set) {
+    k.multiply({.a = record(tape, x, set, 0) + gates_at_,
+                .a_stride = record_,
+                .b = packed + d_x_panels_,
+                .b_stride = 0,
+                .c = d_x.row(x.offsets[set]),
+                .c_stride = d_x.stride,
+                .rows = x.size(set),
+                .inner = 4 * units_,
+                .columns = in_});
   }
 }
 
 template <class T>
-void Lstm<T>::weight_gradients(const Tape& tape, std::int64_t first, std::int64_t rows, T* gradient) const {
-  const Matrix<T> gates = tape.gates.rows_from(first, rows);
-  kernels<T>().activation_back(Activation::identity, nullptr, 0, gates.data, gates.stride, rows, 4 * units_,
-                               gradient + bias_);
-  kernels<T>().multiply_transposed({.a = tape.state.row(first),
-                                    .a_stride = tape.state.stride,
-                                    .b = gates.data,
-                                    .b_stride = gates.stride,
-                                    .c = gradient + weight_,
-                                    .c_stride = 4 * units_,
-                                    .rows = units_ + in_,
-                                    .inner = rows,
-                                    .columns = 4 * units_,
-                                    .accumulate = true});
+void Lstm<T>::weight_gradients(T* first, std::int64_t rows, T* gradient) const {
+  const Kernels<T>& k = tile_kernels<T>();
+  k.multiply_transposed({.a = first,
+                         .a_stride = record_,
+                         .b = first + gates_at_,
+                         .b_stride = record_,
+                         .c = gradient + weight_,
+                         .c_stride = 4 * units_,
+                         .rows = units_ + in_ + 1,
+                         .inner = rows,
+                         .columns = 4 * units_,
+                         .accumulate = true});
 }
 
 template class Lstm<float>;
