@@ -237,10 +237,13 @@ Safetensors read_safetensors(const std::string& path) {
 }
 
 std::string safetensors_bytes(const Safetensors& contents) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  using Ordered = nlohmann::ordered_json;
+  Ordered header = Ordered::object();
   for (const auto& [key, text] : contents.metadata) {
     require_tensor_text(key);
     require_tensor_text(text);
+    // An object from the start: one that becomes one on its first use is broken when memory runs out then.
+    if (!header.contains(kMetadataKey)) header[kMetadataKey] = Ordered::object();
     header[kMetadataKey][key] = text;
   }
   const auto order = tensors_in_file_order(contents);
