@@ -9,6 +9,7 @@
 #include <unistd.h>
 // GCC 12 takes the undefined lanes of its own intrinsics for a mistake.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
 namespace occam {
