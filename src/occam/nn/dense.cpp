@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "occam/nn/tiles.hpp"
+
 namespace occam {
 
 template <class T>
@@ -23,13 +25,13 @@ Dense<T>::Dense(PackedLayout<T>& packed, std::int64_t weight, std::int64_t bias,
       activation_(activation),
       weight_(weight),
       bias_(bias),
-      forward_panels_(packed.reserve(packed_elements<T>(in, out))),
-      backward_panels_(packed.reserve(packed_elements<T>(out, in))),
+      forward_panels_(packed.reserve(tile_elements<T>(in, out))),
+      backward_panels_(packed.reserve(tile_elements<T>(out, in))),
       bias_row_(packed.reserve(out)) {}
 
 template <class T>
 void Dense<T>::pack(const T* weights, T* packed) const {
-  const Kernels<T>& k = kernels<T>();
+  const Kernels<T>& k = tile_kernels<T>();
   k.pack(weights + weight_, out_, 1, in_, out_, packed + forward_panels_);
   k.pack(weights + weight_, 1, out_, out_, in_, packed + backward_panels_);
   T* row = packed + bias_row_;
@@ -39,49 +41,49 @@ void Dense<T>::pack(const T* weights, T* packed) const {
 
 template <class T>
 void Dense<T>::product(const T* packed, Matrix<const T> x, Matrix<T> y, bool add) const {
-  kernels<T>().multiply({.a = x.data,
-                         .a_stride = x.stride,
-                         .b = packed + forward_panels_,
-                         .b_stride = 0,
-                         .c = y.data,
-                         .c_stride = y.stride,
-                         .rows = x.rows,
-                         .inner = in_,
-                         .columns = out_,
-                         .bias = packed + bias_row_,
-                         .accumulate = add,
-                         .activation = activation_});
+  tile_kernels<T>().multiply({.a = x.data,
+                              .a_stride = x.stride,
+                              .b = packed + forward_panels_,
+                              .b_stride = 0,
+                              .c = y.data,
+                              .c_stride = y.stride,
+                              .rows = x.rows,
+                              .inner = in_,
+                              .columns = out_,
+                              .bias = packed + bias_row_,
+                              .accumulate = add,
+                              .activation = activation_});
 }
 
 template <class T>
 void Dense<T>::backward(Matrix<const T> x, Matrix<const T> y, Matrix<T> dy, T* gradient) const {
-  kernels<T>().activation_back(activation_, y.data, y.stride, dy.data, dy.stride, dy.rows, out_,
-                               bias_ >= 0 && gradient != nullptr ? gradient + bias_ : nullptr);
+  tile_kernels<T>().activation_back(activation_, y.data, y.stride, dy.data, dy.stride, dy.rows, out_,
+                                    bias_ >= 0 && gradient != nullptr ? gradient + bias_ : nullptr);
   if (gradient == nullptr) return;
-  kernels<T>().multiply_transposed({.a = x.data,
-                                    .a_stride = x.stride,
-                                    .b = dy.data,
-                                    .b_stride = dy.stride,
-                                    .c = gradient + weight_,
-                                    .c_stride = out_,
-                                    .rows = in_,
-                                    .inner = x.rows,
-                                    .columns = out_,
-                                    .accumulate = true});
+  tile_kernels<T>().multiply_transposed({.a = x.data,
+                                         .a_stride = x.stride,
+                                         .b = dy.data,
+                                         .b_stride = dy.stride,
+                                         .c = gradient + weight_,
+                                         .c_stride = out_,
+                                         .rows = in_,
+                                         .inner = x.rows,
+                                         .columns = out_,
+                                         .accumulate = true});
 }
 
 template <class T>
 void Dense<T>::backward_input(const T* packed, Matrix<const T> dy, Matrix<T> dx, bool add) const {
-  kernels<T>().multiply({.a = dy.data,
-                         .a_stride = dy.stride,
-                         .b = packed + backward_panels_,
-                         .b_stride = 0,
-                         .c = dx.data,
-                         .c_stride = dx.stride,
-                         .rows = dy.rows,
-                         .inner = out_,
-                         .columns = in_,
-                         .accumulate = add});
+  tile_kernels<T>().multiply({.a = dy.data,
+                              .a_stride = dy.stride,
+                              .b = packed + backward_panels_,
+                              .b_stride = 0,
+                              .c = dx.data,
+                              .c_stride = dx.stride,
+                              .rows = dy.rows,
+                              .inner = out_,
+                              .columns = in_,
+                              .accumulate = add});
 }
 
 template <class T>
