@@ -13,6 +13,7 @@
 namespace occam::gpu {
 namespace {
 
+// (nvcc does not take format strings that are checked when compiled.)
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
   cudaGetLastError();
@@ -20,7 +21,7 @@ void check(cudaError_t result, const char* what) {
     throw Error(ErrorKind::usage,
                 "the GPU has too little memory for this network and batch; use --device cpu");
   }
-  throw Error(ErrorKind::internal, "CUDA: {} failed: {}", what, cudaGetErrorString(result));
+  throw Error(ErrorKind::internal, std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(result));
 }
 
 class CudaDevice final : public Device {
@@ -87,8 +88,8 @@ CudaDevice::CudaDevice() {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "looking at the GPU");
   if (properties.major < 8) {
-    throw Error(ErrorKind::usage, "the GPU ({}) is too old: compute capability 8.0 is needed, it has {}.{}",
-                properties.name, properties.major, properties.minor);
+    throw Error(ErrorKind::usage, std::string("the GPU (") + properties.name +
+                                      ") is too old: compute capability 8.0 is needed; use --device cpu");
   }
   processors_ = properties.multiProcessorCount;
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
@@ -169,8 +170,8 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   for (const Launch& launch : program.training) {
     if (launch.pooling || row_bytes(launch.buffers, launch.width) * kBlock <= shared_bytes_) continue;
     throw Error(ErrorKind::usage,
-                "layers of {} units do not fit into the shared memory of this GPU; use --device cpu",
-                launch.width);
+                "layers of " + std::to_string(launch.width) +
+                    " units do not fit into the shared memory of this GPU; use --device cpu");
   }
   ops_ = keep(program.ops);
   packs_ = keep(program.packs);
