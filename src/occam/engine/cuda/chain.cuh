@@ -10,8 +10,8 @@ namespace occam::gpu {
 
 inline constexpr int kChainThreads = 256;
 inline constexpr int kChainWarps = kChainThreads / 32;
-inline constexpr int kMostTileRows = 128;
-inline constexpr int kMostTileBlocks = kMostTileRows / kBlock;
+inline constexpr int kWarpBlocks = 4;  // of rows, that a warp takes at most
+inline constexpr int kMostTileRows = kWarpBlocks * kBlock;
 inline constexpr int kAhead = 4;  // blocks of weights under way
 
 struct Chain {
@@ -60,6 +60,7 @@ __device__ inline void put(Buffer buffer, int at, float a, float b) {
 __device__ inline void load_rows(const Op& op, const Tile& tile) {
   const int columns = padded16(op.columns), quads = columns / 4;
   const Buffer out = tile.buffer(op.out);
+#pragma unroll 4
   for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
     const int r = i / quads, c = i % quads * 4;
     float4 v = {0, 0, 0, 0};
@@ -73,9 +74,10 @@ __device__ inline void load_rows(const Op& op, const Tile& tile) {
 
 // Adds one source's products to `sums`: 16 columns, and the blocks of rows first, first + step, ...
 __device__ inline void add_products(const Source& source, const Tile& tile, const uint4* panels, int group,
-                                    int first, int step, float (&sums)[kMostTileBlocks][2][4]) {
+                                    int first, int step, float (&sums)[kWarpBlocks][2][4]) {
   const int lane = threadIdx.x % 32;
   const int steps = padded16(source.inner) / kBlock;
+  const int stride = tile.stride;
   const int blocks = tile.rows / kBlock;
   const uint4* weights = panels + source.panels + static_cast<std::int64_t>(group) * steps * 64 + lane;
   uint4 high[kAhead], low[kAhead];
@@ -86,17 +88,17 @@ __device__ inline void add_products(const Source& source, const Tile& tile, cons
     low[j] = __ldg(weights + j * 64 + 32);
   }
   const Buffer in = tile.buffer(source.buffer);
-  const int own = (lane % 16) * tile.stride + lane / 16 * 8;
+  const int own = (lane % 16) * stride + lane / 16 * 8;
   for (int k0 = 0; k0 < steps; k0 += kAhead) {
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
       const int k = k0 + j;
       if (k >= steps) break;
 #pragma unroll
-      for (int t = 0; t < kMostTileBlocks; ++t) {
+      for (int t = 0; t < kWarpBlocks; ++t) {
         const int block = first + t * step;
         if (block >= blocks) break;
-        const int at = block * kBlock * tile.stride + k * kBlock + own;
+        const int at = block * kBlock * stride + k * kBlock + own;
         std::uint32_t a_high[4], a_low[4];
         load_blocks(in.high + at, a_high);
         load_blocks(in.low + at, a_low);
@@ -115,29 +117,121 @@ __device__ inline void add_products(const Source& source, const Tile& tile, cons
   }
 }
 
-// Two neighbouring results of one row: what is added, activation or slope, where they go.
-__device__ inline void finish(const Op& op, const Tile& tile, int row, int column, float a, float b) {
-  if (row < tile.valid) {
-    const std::int64_t at = static_cast<std::int64_t>(tile.first + row) * padded16(op.columns) + column;
-    float2 y = {0, 0};
-    if (op.y != nullptr) y = *reinterpret_cast<const float2*>(op.y + at);
-    if (op.add != Add::none) {
-      const Place place = tile.places[row];
-      a += column < op.columns ? added(op, place, column) : 0.0f;
-      b += column + 1 < op.columns ? added(op, place, column + 1) : 0.0f;
-    }
-    if (op.y != nullptr) {
-      a *= slope(op.activation, y.x);
-      b *= slope(op.activation, y.y);
-    } else {
-      a = activate(op.activation, a);
-      b = activate(op.activation, b);
-    }
-    if (op.store != nullptr) *reinterpret_cast<float2*>(op.store + at) = {a, b};
-  } else {
-    a = b = 0;
+// What is added to two neighbouring results of one row.
+template <Add kAdd>
+__device__ inline float2 added_pair(const Op& op, Place at, int column) {
+  const auto two = [](const float* from) { return *reinterpret_cast<const float2*>(from); };
+  if constexpr (kAdd == Add::set_row) {
+    return two(op.from + static_cast<std::int64_t>(at.set) * padded16(op.columns) + column);
   }
-  if (op.out >= 0) put(tile.buffer(op.out), row * tile.stride + column, a, b);
+  if constexpr (kAdd == Add::pool || kAdd == Add::score) {
+    const PoolView& v = op.pool;
+    if (v.pooling == Pooling::attention) {
+      const std::int64_t of_set = static_cast<std::int64_t>(at.set) * v.stride + column;
+      const std::int64_t of_pooled = static_cast<std::int64_t>(at.set) * v.pooled_stride + column;
+      const std::int64_t of_row = static_cast<std::int64_t>(at.row) * v.stride + column;
+      const float2 score = two(v.score + of_row), top = two(v.top + of_set),
+                   inverse = two(v.inverse + of_set);
+      float2 d = two(v.d_pooled + of_pooled);
+      if constexpr (kAdd == Add::score) {
+        const float2 e = two(v.e + of_row), pooled = two(v.pooled + of_pooled);
+        d = {d.x * (e.x - pooled.x), d.y * (e.y - pooled.y)};
+      }
+      return {quick_exp(score.x - top.x) * inverse.x * d.x, quick_exp(score.y - top.y) * inverse.y * d.y};
+    }
+  }
+  return {column < op.columns ? added(op, at, column) : 0.0f,
+          column + 1 < op.columns ? added(op, at, column + 1) : 0.0f};
+}
+
+using Sums = float[kWarpBlocks][2][4];
+
+// From sums to results. All that is read is read before anything is written, so that loads run side by side.
+template <Add kAdd, bool kBack>
+__device__ inline void complete(const Op& op, const Tile& tile, int group, int first, int step, Sums& sums) {
+  const int lane = threadIdx.x % 32;
+  const int padded = padded16(op.columns), blocks = tile.rows / kBlock;
+  const float* const ys = op.y;
+  const Activation activation = op.activation;
+#pragma unroll
+  for (int t = 0; t < kWarpBlocks; ++t) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int half = i / 2, j = i % 2;
+      const int row = (first + t * step) * kBlock + lane / 4 + j * 8;
+      const int column = group * kBlock + half * 8 + lane % 4 * 2;
+      float& a = sums[t][half][2 * j];
+      float& b = sums[t][half][2 * j + 1];
+      if (row >= tile.valid || first + t * step >= blocks) {
+        a = b = 0;
+        continue;
+      }
+      if constexpr (kAdd != Add::none) {
+        const float2 more = added_pair<kAdd>(op, tile.places[row], column);
+        a += more.x;
+        b += more.y;
+      }
+      if constexpr (kBack) {
+        const float2 y = *reinterpret_cast<const float2*>(
+            ys + static_cast<std::int64_t>(tile.first + row) * padded + column);
+        a *= slope(activation, y.x);
+        b *= slope(activation, y.y);
+      } else {
+        a = activate(activation, a);
+        b = activate(activation, b);
+      }
+    }
+  }
+}
+
+__device__ inline void write_results(const Op& op, const Tile& tile, int group, int first, int step,
+                                     const Sums& sums) {
+  const int lane = threadIdx.x % 32;
+  const int padded = padded16(op.columns), blocks = tile.rows / kBlock;
+  float* const store = op.store;
+  const int out = op.out;
+  const Buffer buffer = tile.buffer(out < 0 ? 0 : out);
+#pragma unroll
+  for (int t = 0; t < kWarpBlocks; ++t) {
+    if (first + t * step >= blocks) break;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int half = i / 2, j = i % 2;
+      const int row = (first + t * step) * kBlock + lane / 4 + j * 8;
+      const int column = group * kBlock + half * 8 + lane % 4 * 2;
+      const float a = sums[t][half][2 * j], b = sums[t][half][2 * j + 1];
+      if (row < tile.valid) {
+        *reinterpret_cast<float2*>(store + static_cast<std::int64_t>(tile.first + row) * padded + column) = {
+            a, b};
+      }
+      if (out >= 0) put(buffer, row * tile.stride + column, a, b);
+    }
+  }
+}
+
+__device__ inline void complete_any(const Op& op, const Tile& tile, int group, int first, int step,
+                                    Sums& sums) {
+  switch (op.add) {
+    case Add::none:
+      if (op.y != nullptr) {
+        complete<Add::none, true>(op, tile, group, first, step, sums);
+      } else {
+        complete<Add::none, false>(op, tile, group, first, step, sums);
+      }
+      break;
+    case Add::set_row:
+      complete<Add::set_row, false>(op, tile, group, first, step, sums);
+      break;
+    case Add::pool:
+      complete<Add::pool, true>(op, tile, group, first, step, sums);
+      break;
+    case Add::score:
+      complete<Add::score, false>(op, tile, group, first, step, sums);
+      break;
+    case Add::moments:
+      complete<Add::moments, false>(op, tile, group, first, step, sums);
+      break;
+  }
 }
 
 __device__ inline void product(const Op& op, const Tile& tile, const float* weights, const uint4* panels) {
@@ -147,24 +241,22 @@ __device__ inline void product(const Op& op, const Tile& tile, const float* weig
   const int down = kChainWarps / across;
   const int first = warp / across;
   if (first >= down) return;
-  const int blocks = tile.rows / kBlock;
   for (int group = warp % across; group < groups; group += across) {
-    float sums[kMostTileBlocks][2][4] = {};
-    for (int s = 0; s < op.sources; ++s) add_products(op.source[s], tile, panels, group, first, down, sums);
+    Sums sums;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int column = group * kBlock + half * 8 + lane % 4 * 2;
       const float a = op.bias >= 0 && column < op.columns ? __ldg(weights + op.bias + column) : 0.0f;
       const float b = op.bias >= 0 && column + 1 < op.columns ? __ldg(weights + op.bias + column + 1) : 0.0f;
 #pragma unroll
-      for (int t = 0; t < kMostTileBlocks; ++t) {
-        const int block = first + t * down;
-        if (block >= blocks) break;
-        const int row = block * kBlock + lane / 4;
-        finish(op, tile, row, column, sums[t][half][0] + a, sums[t][half][1] + b);
-        finish(op, tile, row + 8, column, sums[t][half][2] + a, sums[t][half][3] + b);
+      for (int t = 0; t < kWarpBlocks; ++t) {
+        sums[t][half][0] = sums[t][half][2] = a;
+        sums[t][half][1] = sums[t][half][3] = b;
       }
     }
+    for (int s = 0; s < op.sources; ++s) add_products(op.source[s], tile, panels, group, first, down, sums);
+    complete_any(op, tile, group, first, down, sums);
+    write_results(op, tile, group, first, down, sums);
   }
 }
 
@@ -226,7 +318,7 @@ __device__ inline void fetch(const Op* from, Op* to) {
   }
 }
 
-__global__ void __launch_bounds__(kChainThreads, 1)
+__global__ void __launch_bounds__(kChainThreads, 2)
     chain_kernel(Chain chain, Feed feed, const std::int32_t* set_of_row, const float* weights,
                  const uint4* panels) {
   extern __shared__ __align__(16) unsigned char memory[];

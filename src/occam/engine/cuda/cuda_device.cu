@@ -24,6 +24,9 @@ void check(cudaError_t result, const char* what) {
   throw Error(ErrorKind::internal, std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(result));
 }
 
+// Shared memory that a block takes beside its tile, and the system beside a block.
+constexpr int kChainReserve = 8 << 10;
+
 class CudaDevice final : public Device {
  public:
   CudaDevice();
@@ -225,10 +228,12 @@ void CudaDevice::enqueue(const Launch& launch, const Feed& feed, const float* we
     pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(launch.pool, feed);
     return;
   }
+  // Two blocks to a processor where their tiles fit, of at least 16 rows.
   const int bytes = row_bytes(launch.buffers, launch.width);
-  const int most = std::min(kMostTileRows, shared_bytes_ / bytes / kBlock * kBlock);
+  const int half = (shared_bytes_ - kChainReserve) / 2 / bytes / kBlock * kBlock;
+  const int most = std::min(kMostTileRows, std::max(kBlock, half));
   const Chain chain = {ops_ + launch.first, launch.count, launch.width, most, launch.of_sets};
-  chain_kernel<<<processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
+  chain_kernel<<<2 * processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
       chain, feed, program_->input.set_of_row, weights, panels_);
 }
 

@@ -144,7 +144,7 @@ struct Gradient {
 };
 
 // Rows are summed in parts, the parts in order. How they are cut depends on their number alone.
-inline constexpr int kMostParts = 32;
+inline constexpr int kMostParts = 16;
 OCCAM_BOTH constexpr int part_rows(int rows) {
   const int even = (rows + kMostParts - 1) / kMostParts;
   return even <= 256 ? 256 : (even + 31) / 32 * 32;
