@@ -1,6 +1,11 @@
-// Programs of rows: a block carries a tile of rows through all layers, which stay in shared memory as pairs
-// of 16-bit halves. Eight warps share the columns of a product, or rows where columns are few; weights come
-// from the cache of the device straight into registers.
+// Programs of rows: a block carries a tile of rows through all layers, which stay in shared memory. Eight
+// warps share the columns of a product, or rows where columns are few; weights come from the cache of the
+// device straight into registers. Two blocks share a processor, so that one multiplies while the other reads
+// and writes.
+//
+// A matrix of the tile holds every number in 4 bytes. 16 neighbours of a row take 64: first their high
+// halves, then their low ones (mma.cuh). The warp that makes these 16 columns puts its sums there as they
+// are, and replaces them, row by row, when it has added what is to be added.
 #pragma once
 
 #include "occam/engine/cuda/elements.hpp"
@@ -13,19 +18,40 @@ inline constexpr int kChainWarps = kChainThreads / 32;
 inline constexpr int kWarpBlocks = 4;  // of rows, that a warp takes at most
 inline constexpr int kMostTileRows = kWarpBlocks * kBlock;
 inline constexpr int kAhead = 4;  // blocks of weights under way
+inline constexpr int kGroupBytes = 64;
+inline constexpr int kLow = 32;  // low halves lie so many bytes behind the high ones
 
-struct Chain {
-  const Op* ops;
-  std::int32_t count, width, most_rows;
-  bool of_sets;
+// An op as the kernel reads it. Programs travel as parameters of a launch: what stands there is constant for
+// the compiler, and comes from a cache of its own.
+struct TileSource {
+  std::int32_t panels;
+  std::int16_t buffer, steps;  // blocks of 16 along the inner side
 };
 
-// Rows of a buffer are apart by this many numbers, so that eight rows lie in different banks.
-OCCAM_BOTH constexpr int buffer_stride(int width) {
-  return width + 8;
-}
-OCCAM_BOTH constexpr int row_bytes(int buffers, int width) {
-  return buffers * buffer_stride(width) * 4;
+struct TileOp {
+  OpKind kind;
+  Add add;
+  Activation activation;
+  std::int32_t sources, out, columns, bias;
+  const float* from;
+  const float* y;
+  float* store;
+  TileSource source[4];
+};
+
+inline constexpr int kMostOps = 96;
+
+struct Chain {
+  std::int32_t count, width, most_rows;
+  bool of_sets;
+  PoolView pool;  // of all ops that look at one
+  Op loss;        // the op of that kind
+  TileOp ops[kMostOps];
+};
+
+// The bytes of a row of a buffer: so that eight rows lie in different banks.
+OCCAM_BOTH constexpr int row_stride(int width) {
+  return width * 4 + 16;
 }
 
 // All blocks get equally many tiles, as large as that allows.
@@ -34,230 +60,251 @@ __device__ inline int tile_rows(int rows, int blocks, int most) {
   return padded16((rows + blocks * turns - 1) / (blocks * turns));
 }
 
-// One matrix of the tile: high halves, then low ones.
-struct Buffer {
-  __nv_bfloat16* high;
-  __nv_bfloat16* low;
-};
-
 struct Tile {
-  __nv_bfloat16* memory;
+  unsigned char* memory;
   int stride, rows, valid, first;  // valid: rows that exist; first: row of the matrix that row 0 is
   const Place* places;
 
-  __device__ Buffer buffer(int index) const {
-    __nv_bfloat16* high = memory + static_cast<std::int64_t>(index) * 2 * rows * stride;
-    return {high, high + rows * stride};
+  __device__ unsigned char* buffer(int index) const { return memory + index * rows * stride; }
+};
+
+// Four neighbours: their place within 64 bytes is `quad`.
+__device__ inline void put(unsigned char* group, int quad, float4 v) {
+  const Pair a = split(v.x, v.y), b = split(v.z, v.w);
+  *reinterpret_cast<uint2*>(group + quad * 8) = {a.high, b.high};
+  *reinterpret_cast<uint2*>(group + kLow + quad * 8) = {a.low, b.low};
+}
+
+__device__ inline void load_rows(const TileOp& op, const Tile& tile) {
+  const int columns = padded16(op.columns), quads = columns / 4;
+  unsigned char* const out = tile.buffer(op.out);
+#pragma unroll 2
+  for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
+    const int r = i / quads, q = i % quads;
+    float4 v = {0, 0, 0, 0};
+    if (r < tile.valid) v = reinterpret_cast<const float4*>(op.from)[(tile.first + r) * quads + q];
+    put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
+  }
+}
+
+// The weights of one source for 16 columns: the first blocks are under way before they are needed.
+struct Weights {
+  const uint4* at = nullptr;
+  uint4 high[kAhead], low[kAhead];
+
+  __device__ void begin(const TileSource& source, const uint4* panels, int group) {
+    at = panels + source.panels + group * source.steps * 64 + threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      if (j < source.steps) load(j, j);
+    }
+  }
+  __device__ void load(int slot, int step) {
+    high[slot] = __ldg(at + step * 64);
+    low[slot] = __ldg(at + step * 64 + 32);
   }
 };
 
-__device__ inline void put(Buffer buffer, int at, float a, float b) {
-  const Pair pair = split(a, b);
-  *reinterpret_cast<std::uint32_t*>(buffer.high + at) = pair.high;
-  *reinterpret_cast<std::uint32_t*>(buffer.low + at) = pair.low;
-}
+// Which columns and rows of a product a warp takes: groups of 16 columns from `group` on, every `across`-th;
+// blocks of 16 rows from `first` on, every `down`-th.
+struct Share {
+  int groups, across, down, group, first;
 
-__device__ inline void load_rows(const Op& op, const Tile& tile) {
-  const int columns = padded16(op.columns), quads = columns / 4;
-  const Buffer out = tile.buffer(op.out);
-#pragma unroll 4
-  for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
-    const int r = i / quads, c = i % quads * 4;
-    float4 v = {0, 0, 0, 0};
-    if (r < tile.valid) {
-      v = *reinterpret_cast<const float4*>(op.from + static_cast<std::int64_t>(tile.first + r) * columns + c);
-    }
-    put(out, r * tile.stride + c, v.x, v.y);
-    put(out, r * tile.stride + c + 2, v.z, v.w);
+  __device__ explicit Share(int columns) {
+    const int warp = threadIdx.x / 32;
+    groups = padded16(columns) / kBlock;
+    across = groups < kChainWarps ? groups : kChainWarps;
+    down = kChainWarps / across;
+    group = warp % across;
+    first = warp / across;
   }
-}
+  __device__ bool any() const { return first < down; }
+};
 
-// Adds one source's products to `sums`: 16 columns, and the blocks of rows first, first + step, ...
-__device__ inline void add_products(const Source& source, const Tile& tile, const uint4* panels, int group,
-                                    int first, int step, float (&sums)[kWarpBlocks][2][4]) {
+using Sums = float[kWarpBlocks][2][4];
+
+// Adds one source's products to `sums`.
+__device__ inline void add_products(const TileSource& source, const Tile& tile, const Share& share,
+                                    Weights& weights, Sums& sums) {
   const int lane = threadIdx.x % 32;
-  const int steps = padded16(source.inner) / kBlock;
-  const int stride = tile.stride;
+  const int steps = source.steps;
   const int blocks = tile.rows / kBlock;
-  const uint4* weights = panels + source.panels + static_cast<std::int64_t>(group) * steps * 64 + lane;
-  uint4 high[kAhead], low[kAhead];
-#pragma unroll
-  for (int j = 0; j < kAhead; ++j) {
-    if (j >= steps) break;
-    high[j] = __ldg(weights + j * 64);
-    low[j] = __ldg(weights + j * 64 + 32);
-  }
-  const Buffer in = tile.buffer(source.buffer);
-  const int own = (lane % 16) * stride + lane / 16 * 8;
+  const unsigned char* in =
+      tile.buffer(source.buffer) + (share.first * kBlock + lane % 16) * tile.stride + lane / 16 * 16;
+  const int down = share.down * kBlock * tile.stride;
   for (int k0 = 0; k0 < steps; k0 += kAhead) {
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
       const int k = k0 + j;
-      if (k >= steps) break;
+      if (k >= steps) continue;
+      const uint4 high = weights.high[j], low = weights.low[j];
+      if (k + kAhead < steps) weights.load(j, k + kAhead);
 #pragma unroll
       for (int t = 0; t < kWarpBlocks; ++t) {
-        const int block = first + t * step;
-        if (block >= blocks) break;
-        const int at = block * kBlock * stride + k * kBlock + own;
+        if (share.first + t * share.down >= blocks) continue;
         std::uint32_t a_high[4], a_low[4];
-        load_blocks(in.high + at, a_high);
-        load_blocks(in.low + at, a_low);
-        multiply(sums[t][0], a_high, high[j].x, high[j].y);
-        multiply(sums[t][1], a_high, high[j].z, high[j].w);
-        multiply(sums[t][0], a_low, high[j].x, high[j].y);
-        multiply(sums[t][1], a_low, high[j].z, high[j].w);
-        multiply(sums[t][0], a_high, low[j].x, low[j].y);
-        multiply(sums[t][1], a_high, low[j].z, low[j].w);
-      }
-      if (k + kAhead < steps) {
-        high[j] = __ldg(weights + (k + kAhead) * 64);
-        low[j] = __ldg(weights + (k + kAhead) * 64 + 32);
+        load_blocks(in + t * down + k * kGroupBytes, a_high);
+        load_blocks(in + t * down + k * kGroupBytes + kLow, a_low);
+        multiply(sums[t][0], a_high, high.x, high.y);
+        multiply(sums[t][1], a_high, high.z, high.w);
+        multiply(sums[t][0], a_low, high.x, high.y);
+        multiply(sums[t][1], a_low, high.z, high.w);
+        multiply(sums[t][0], a_high, low.x, low.y);
+        multiply(sums[t][1], a_high, low.z, low.w);
       }
     }
   }
 }
 
-// What is added to two neighbouring results of one row.
-template <Add kAdd>
-__device__ inline float2 added_pair(const Op& op, Place at, int column) {
-  const auto two = [](const float* from) { return *reinterpret_cast<const float2*>(from); };
-  if constexpr (kAdd == Add::set_row) {
-    return two(op.from + static_cast<std::int64_t>(at.set) * padded16(op.columns) + column);
-  }
-  if constexpr (kAdd == Add::pool || kAdd == Add::score) {
-    const PoolView& v = op.pool;
-    if (v.pooling == Pooling::attention) {
-      const std::int64_t of_set = static_cast<std::int64_t>(at.set) * v.stride + column;
-      const std::int64_t of_pooled = static_cast<std::int64_t>(at.set) * v.pooled_stride + column;
-      const std::int64_t of_row = static_cast<std::int64_t>(at.row) * v.stride + column;
-      const float2 score = two(v.score + of_row), top = two(v.top + of_set),
-                   inverse = two(v.inverse + of_set);
-      float2 d = two(v.d_pooled + of_pooled);
-      if constexpr (kAdd == Add::score) {
-        const float2 e = two(v.e + of_row), pooled = two(v.pooled + of_pooled);
-        d = {d.x * (e.x - pooled.x), d.y * (e.y - pooled.y)};
-      }
-      return {quick_exp(score.x - top.x) * inverse.x * d.x, quick_exp(score.y - top.y) * inverse.y * d.y};
-    }
-  }
-  return {column < op.columns ? added(op, at, column) : 0.0f,
-          column + 1 < op.columns ? added(op, at, column + 1) : 0.0f};
-}
-
-using Sums = float[kWarpBlocks][2][4];
-
-// From sums to results. All that is read is read before anything is written, so that loads run side by side.
-template <Add kAdd, bool kBack>
-__device__ inline void complete(const Op& op, const Tile& tile, int group, int first, int step, Sums& sums) {
+// Sums as they are, where their results will be.
+__device__ inline void put_sums(const Tile& tile, const Share& share, unsigned char* out, const Sums& sums) {
   const int lane = threadIdx.x % 32;
-  const int padded = padded16(op.columns), blocks = tile.rows / kBlock;
-  const float* const ys = op.y;
-  const Activation activation = op.activation;
+  unsigned char* to = out + (share.first * kBlock + lane / 4) * tile.stride + lane % 4 * 8;
+  const int down = share.down * kBlock * tile.stride;
 #pragma unroll
   for (int t = 0; t < kWarpBlocks; ++t) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int half = i / 2, j = i % 2;
-      const int row = (first + t * step) * kBlock + lane / 4 + j * 8;
-      const int column = group * kBlock + half * 8 + lane % 4 * 2;
-      float& a = sums[t][half][2 * j];
-      float& b = sums[t][half][2 * j + 1];
-      if (row >= tile.valid || first + t * step >= blocks) {
-        a = b = 0;
-        continue;
-      }
-      if constexpr (kAdd != Add::none) {
-        const float2 more = added_pair<kAdd>(op, tile.places[row], column);
-        a += more.x;
-        b += more.y;
-      }
-      if constexpr (kBack) {
-        const float2 y = *reinterpret_cast<const float2*>(
-            ys + static_cast<std::int64_t>(tile.first + row) * padded + column);
-        a *= slope(activation, y.x);
-        b *= slope(activation, y.y);
-      } else {
-        a = activate(activation, a);
-        b = activate(activation, b);
-      }
-    }
-  }
-}
-
-__device__ inline void write_results(const Op& op, const Tile& tile, int group, int first, int step,
-                                     const Sums& sums) {
-  const int lane = threadIdx.x % 32;
-  const int padded = padded16(op.columns), blocks = tile.rows / kBlock;
-  float* const store = op.store;
-  const int out = op.out;
-  const Buffer buffer = tile.buffer(out < 0 ? 0 : out);
-#pragma unroll
-  for (int t = 0; t < kWarpBlocks; ++t) {
-    if (first + t * step >= blocks) break;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int half = i / 2, j = i % 2;
-      const int row = (first + t * step) * kBlock + lane / 4 + j * 8;
-      const int column = group * kBlock + half * 8 + lane % 4 * 2;
-      const float a = sums[t][half][2 * j], b = sums[t][half][2 * j + 1];
-      if (row < tile.valid) {
-        *reinterpret_cast<float2*>(store + static_cast<std::int64_t>(tile.first + row) * padded + column) = {
-            a, b};
-      }
-      if (out >= 0) put(buffer, row * tile.stride + column, a, b);
-    }
-  }
-}
-
-__device__ inline void complete_any(const Op& op, const Tile& tile, int group, int first, int step,
-                                    Sums& sums) {
-  switch (op.add) {
-    case Add::none:
-      if (op.y != nullptr) {
-        complete<Add::none, true>(op, tile, group, first, step, sums);
-      } else {
-        complete<Add::none, false>(op, tile, group, first, step, sums);
-      }
-      break;
-    case Add::set_row:
-      complete<Add::set_row, false>(op, tile, group, first, step, sums);
-      break;
-    case Add::pool:
-      complete<Add::pool, true>(op, tile, group, first, step, sums);
-      break;
-    case Add::score:
-      complete<Add::score, false>(op, tile, group, first, step, sums);
-      break;
-    case Add::moments:
-      complete<Add::moments, false>(op, tile, group, first, step, sums);
-      break;
-  }
-}
-
-__device__ inline void product(const Op& op, const Tile& tile, const float* weights, const uint4* panels) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int groups = padded16(op.columns) / kBlock;
-  const int across = groups < kChainWarps ? groups : kChainWarps;
-  const int down = kChainWarps / across;
-  const int first = warp / across;
-  if (first >= down) return;
-  for (int group = warp % across; group < groups; group += across) {
-    Sums sums;
+    if (share.first + t * share.down >= tile.rows / kBlock) continue;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int column = group * kBlock + half * 8 + lane % 4 * 2;
-      const float a = op.bias >= 0 && column < op.columns ? __ldg(weights + op.bias + column) : 0.0f;
-      const float b = op.bias >= 0 && column + 1 < op.columns ? __ldg(weights + op.bias + column + 1) : 0.0f;
+      unsigned char* const at = to + t * down + half * 32;
+      *reinterpret_cast<float2*>(at) = {sums[t][half][0], sums[t][half][1]};
+      *reinterpret_cast<float2*>(at + 8 * tile.stride) = {sums[t][half][2], sums[t][half][3]};
+    }
+  }
+}
+
+__device__ inline float4 four(const float* from) {
+  return *reinterpret_cast<const float4*>(from);
+}
+
+// What is added to four neighbouring sums of one row.
+template <Add kAdd>
+__device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place at, int column) {
+  if constexpr (kAdd == Add::set_row) return four(op.from + at.set * padded16(op.columns) + column);
+  if constexpr (kAdd == Add::pool || kAdd == Add::score) {
+    if (v.pooling == Pooling::attention) {
+      const int of_set = at.set * v.stride + column, of_pooled = at.set * v.pooled_stride + column;
+      const int of_row = at.row * v.stride + column;
+      const float4 score = four(v.score + of_row), top = four(v.top + of_set),
+                   inverse = four(v.inverse + of_set);
+      float4 d = four(v.d_pooled + of_pooled);
+      if constexpr (kAdd == Add::score) {
+        const float4 e = four(v.e + of_row), p = four(v.pooled + of_pooled);
+        d = {d.x * (e.x - p.x), d.y * (e.y - p.y), d.z * (e.z - p.z), d.w * (e.w - p.w)};
+      }
+      return {quick_exp(score.x - top.x) * inverse.x * d.x, quick_exp(score.y - top.y) * inverse.y * d.y,
+              quick_exp(score.z - top.z) * inverse.z * d.z, quick_exp(score.w - top.w) * inverse.w * d.w};
+    }
+  }
+  float more[4] = {};
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) {
+    if (column + i >= op.columns) continue;
+    more[i] = kAdd == Add::moments ? moments_gradient(v, at, column + i) : pool_gradient(v, at, column + i);
+  }
+  return {more[0], more[1], more[2], more[3]};
+}
+
+// From sums to results, a warp's 16 columns row by row: four lanes to a row, eight rows at a time.
+template <Add kAdd, bool kBack>
+__device__ void complete(const TileOp& op, const PoolView& pool, const Tile& tile, const Share& share,
+                         int group, unsigned char* out) {
+  const int lane = threadIdx.x % 32, quad = lane % 4;
+  const int padded = padded16(op.columns), column = group * kBlock + quad * 4;
+  const int halves = 2 * ((tile.rows / kBlock - share.first + share.down - 1) / share.down);
+  const std::int64_t base = static_cast<std::int64_t>(tile.first) * padded + column;
+  const float* const ys = op.y + base;
+  float* const store = op.store + base;
+#pragma unroll 2
+  for (int i = 0; i < halves; ++i) {
+    const int row = (share.first + i / 2 * share.down) * kBlock + i % 2 * 8 + lane / 4;
+    unsigned char* const at = out + row * tile.stride;
+    float4 v = *reinterpret_cast<const float4*>(at + quad * 16);
+    if (row < tile.valid) {
+      if constexpr (kAdd != Add::none) {
+        const float4 more = added_four<kAdd>(op, pool, tile.places[row], column);
+        v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
+      }
+      if constexpr (kBack) {
+        const float4 y = four(ys + row * padded);
+        v = {v.x * slope(op.activation, y.x), v.y * slope(op.activation, y.y),
+             v.z * slope(op.activation, y.z), v.w * slope(op.activation, y.w)};
+      } else {
+        v = {activate(op.activation, v.x), activate(op.activation, v.y), activate(op.activation, v.z),
+             activate(op.activation, v.w)};
+      }
+      *reinterpret_cast<float4*>(store + row * padded) = v;
+    } else {
+      v = {0, 0, 0, 0};
+    }
+    __syncwarp();
+    put(at, quad, v);
+  }
+}
+
+__device__ inline void complete_any(const TileOp& op, const PoolView& pool, const Tile& tile,
+                                    const Share& share, int group, unsigned char* out) {
+  switch (op.add) {
+    case Add::none:
+      if (op.y != nullptr) return complete<Add::none, true>(op, pool, tile, share, group, out);
+      return complete<Add::none, false>(op, pool, tile, share, group, out);
+    case Add::set_row:
+      return complete<Add::set_row, false>(op, pool, tile, share, group, out);
+    case Add::pool:
+      return complete<Add::pool, true>(op, pool, tile, share, group, out);
+    case Add::score:
+      return complete<Add::score, false>(op, pool, tile, share, group, out);
+    case Add::moments:
+      return complete<Add::moments, false>(op, pool, tile, share, group, out);
+  }
+}
+
+// The first weights of the next op that has any.
+__device__ inline void begin_next(const Chain& chain, int i, const uint4* panels, Weights& weights) {
+  while (i < chain.count && chain.ops[i].sources == 0) ++i;
+  if (i == chain.count) return;
+  const Share share(chain.ops[i].columns);
+  if (share.any()) weights.begin(chain.ops[i].source[0], panels, share.group);
+}
+
+// The bias as what sums begin with.
+__device__ inline void begin_sums(const TileOp& op, const float* biases, int group, Sums& sums) {
 #pragma unroll
-      for (int t = 0; t < kWarpBlocks; ++t) {
-        sums[t][half][0] = sums[t][half][2] = a;
-        sums[t][half][1] = sums[t][half][3] = b;
+  for (int half = 0; half < 2; ++half) {
+    const int column = group * kBlock + half * 8 + threadIdx.x % 4 * 2;
+    const float a = op.bias >= 0 && column < op.columns ? __ldg(biases + op.bias + column) : 0.0f;
+    const float b = op.bias >= 0 && column + 1 < op.columns ? __ldg(biases + op.bias + column + 1) : 0.0f;
+#pragma unroll
+    for (int t = 0; t < kWarpBlocks; ++t) {
+      sums[t][half][0] = sums[t][half][2] = a;
+      sums[t][half][1] = sums[t][half][3] = b;
+    }
+  }
+}
+
+__device__ inline void product(const Chain& chain, int i, const Tile& tile, const float* biases,
+                               const uint4* panels, Weights& weights) {
+  const TileOp& op = chain.ops[i];
+  const Share share(op.columns);
+  for (int group = share.group; share.any() && group < share.groups; group += share.across) {
+    Sums sums;
+    begin_sums(op, biases, group, sums);
+    for (int s = 0; s < op.sources; ++s) {
+      add_products(op.source[s], tile, share, weights, sums);
+      if (s + 1 < op.sources) {
+        weights.begin(op.source[s + 1], panels, group);
+      } else if (group + share.across < share.groups) {
+        weights.begin(op.source[0], panels, group + share.across);
+      } else {
+        begin_next(chain, i + 1, panels, weights);
       }
     }
-    for (int s = 0; s < op.sources; ++s) add_products(op.source[s], tile, panels, group, first, down, sums);
-    complete_any(op, tile, group, first, down, sums);
-    write_results(op, tile, group, first, down, sums);
+    unsigned char* const out = tile.buffer(op.out) + group * kGroupBytes;
+    put_sums(tile, share, out, sums);
+    __syncwarp();
+    complete_any(op, chain.pool, tile, share, group, out);
   }
+  if (!share.any() && op.sources > 0) begin_next(chain, i + 1, panels, weights);
 }
 
 // The lanes of a warp, who share the models of a data set.
@@ -274,12 +321,11 @@ struct Lanes {
   }
 };
 
-// From the device to a buffer, zeros behind the last column.
-__device__ inline void copy_row(const float* from, int columns, Buffer to, int at) {
+// From the device to a row of a buffer, zeros behind the last column.
+__device__ inline void copy_row(const float* from, int columns, unsigned char* to) {
   __syncwarp();
-  for (int c = threadIdx.x % 32 * 2; c < padded16(columns); c += 64) {
-    const bool there = from != nullptr;
-    put(to, at + c, there && c < columns ? from[c] : 0.0f, there && c + 1 < columns ? from[c + 1] : 0.0f);
+  for (int q = threadIdx.x % 32; q < padded16(columns) / 4; q += 32) {
+    put(to + q / 4 * kGroupBytes, q % 4, from == nullptr ? float4{0, 0, 0, 0} : four(from + 4 * q));
   }
 }
 
@@ -297,7 +343,7 @@ __device__ inline void loss(const Op& op, const Tile& tile, const Feed& feed) {
                                : cross_entropy(Lanes{}, f, op.columns, truth, d);
       if (threadIdx.x % 32 == 0) op.losses[set] = value;
     }
-    copy_row(there ? d : nullptr, op.columns, tile.buffer(op.out), r * tile.stride);
+    copy_row(there ? d : nullptr, op.columns, tile.buffer(op.out) + r * tile.stride);
     if (op.parameter_count == 0) continue;
     float* const d_parameters = op.d_parameters + set * padded16(op.parameter_count);
     for (int p = threadIdx.x % 32; there && p < op.parameter_count; p += 32) {
@@ -305,48 +351,45 @@ __device__ inline void loss(const Op& op, const Tile& tile, const Feed& feed) {
                                            op.parameters[set * padded16(op.parameter_count) + p],
                                            feed.targets[set * op.parameter_count + p], feed.present[set]);
     }
-    copy_row(there ? d_parameters : nullptr, op.parameter_count, tile.buffer(op.out_parameters),
-             r * tile.stride);
-  }
-}
-
-__device__ inline void fetch(const Op* from, Op* to) {
-  static_assert(sizeof(Op) % 4 == 0 && sizeof(Op) / 4 <= kChainThreads);
-  const int i = static_cast<int>(threadIdx.x);
-  if (i < static_cast<int>(sizeof(Op) / 4)) {
-    reinterpret_cast<std::uint32_t*>(to)[i] = __ldg(reinterpret_cast<const std::uint32_t*>(from) + i);
+    copy_row(there ? d_parameters : nullptr, op.parameter_count,
+             tile.buffer(op.out_parameters) + r * tile.stride);
   }
 }
 
 __global__ void __launch_bounds__(kChainThreads, 2)
-    chain_kernel(Chain chain, Feed feed, const std::int32_t* set_of_row, const float* weights,
-                 const uint4* panels) {
+    chain_kernel(const __grid_constant__ Chain chain, Feed feed, const std::int32_t* set_of_row,
+                 const float* biases, const uint4* panels) {
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ __align__(16) unsigned char op_memory[2][sizeof(Op)];
   __shared__ Place places[kMostTileRows];
-  Op* const ops[2] = {reinterpret_cast<Op*>(op_memory[0]), reinterpret_cast<Op*>(op_memory[1])};
   const int rows = chain.of_sets ? feed.head->sets : feed.head->rows;
   Tile tile;
-  tile.memory = reinterpret_cast<__nv_bfloat16*>(memory);
-  tile.stride = buffer_stride(chain.width);
+  tile.memory = memory;
+  tile.stride = row_stride(chain.width);
   tile.rows = tile_rows(rows, static_cast<int>(gridDim.x), chain.most_rows);
   tile.places = places;
   for (int at = blockIdx.x * tile.rows; at < rows; at += gridDim.x * tile.rows) {
     tile.first = at;
     tile.valid = min(tile.rows, rows - at);
+    Weights weights;
+    begin_next(chain, 0, panels, weights);
     __syncthreads();
-    fetch(chain.ops, ops[0]);
     for (int r = threadIdx.x; !chain.of_sets && r < tile.valid; r += kChainThreads) {
       const int set = set_of_row[at + r];
       places[r] = {at + r, set, feed.offsets[set], feed.offsets[set + 1] - feed.offsets[set]};
     }
     for (int i = 0; i < chain.count; ++i) {
       __syncthreads();
-      if (i + 1 < chain.count) fetch(chain.ops + i + 1, ops[(i + 1) % 2]);
-      const Op& op = *ops[i % 2];
-      if (op.kind == OpKind::load) load_rows(op, tile);
-      if (op.kind == OpKind::product) product(op, tile, weights, panels);
-      if (op.kind == OpKind::loss) loss(op, tile, feed);
+      switch (chain.ops[i].kind) {
+        case OpKind::load:
+          load_rows(chain.ops[i], tile);
+          break;
+        case OpKind::product:
+          product(chain, i, tile, biases, panels, weights);
+          break;
+        case OpKind::loss:
+          loss(chain.loss, tile, feed);
+          break;
+      }
     }
   }
 }

@@ -27,6 +27,28 @@ void check(cudaError_t result, const char* what) {
 // Shared memory that a block takes beside its tile, and the system beside a block.
 constexpr int kChainReserve = 8 << 10;
 
+Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
+  Chain chain;
+  chain.count = launch.count;
+  chain.width = launch.width;
+  chain.most_rows = most_rows;
+  chain.of_sets = launch.of_sets;
+  for (std::int32_t i = 0; i < launch.count; ++i) {
+    const Op& op = program.ops[static_cast<std::size_t>(launch.first + i)];
+    if (op.kind == OpKind::loss) chain.loss = op;
+    if (op.add == Add::pool || op.add == Add::score || op.add == Add::moments) chain.pool = op.pool;
+    TileOp& own = chain.ops[i];
+    own = {op.kind, op.add, op.activation, op.sources, op.out, op.columns, static_cast<std::int32_t>(op.bias),
+           op.from, op.y,   op.store};
+    for (std::int32_t s = 0; s < op.sources; ++s) {
+      own.source[s] = {static_cast<std::int32_t>(op.source[s].panels),
+                       static_cast<std::int16_t>(op.source[s].buffer),
+                       static_cast<std::int16_t>(padded16(op.source[s].inner) / kBlock)};
+    }
+  }
+  return chain;
+}
+
 class CudaDevice final : public Device {
  public:
   CudaDevice();
@@ -67,7 +89,6 @@ class CudaDevice final : public Device {
   Feed feeds_[kSlots];
   // What kernels read, on the device.
   std::vector<void*> kept_;
-  const Op* ops_ = nullptr;
   const Source* packs_ = nullptr;
   const std::int64_t* pack_ends_ = nullptr;
   std::int64_t pack_lanes_ = 0;
@@ -171,12 +192,13 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   learning_ = learning;
   std::copy(feeds, feeds + kSlots, feeds_);
   for (const Launch& launch : program.training) {
-    if (launch.pooling || row_bytes(launch.buffers, launch.width) * kBlock <= shared_bytes_) continue;
+    if (launch.count > kMostOps)
+      throw Error(ErrorKind::usage, "the network has too many layers for the CUDA engine");
+    if (launch.pooling || launch.buffers * row_stride(launch.width) * kBlock <= shared_bytes_) continue;
     throw Error(ErrorKind::usage,
                 "layers of " + std::to_string(launch.width) +
                     " units do not fit into the shared memory of this GPU; use --device cpu");
   }
-  ops_ = keep(program.ops);
   packs_ = keep(program.packs);
   std::vector<std::int64_t> ends;
   pack_lanes_ = 0;
@@ -193,8 +215,8 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   std::vector<GradientJob> jobs;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.gradients.size()); ++i) {
     const Gradient& g = program.gradients[static_cast<std::size_t>(i)];
-    for (int k = 0; k < g.inner; k += kSide) {
-      for (int n = 0; n < g.columns; n += kSide) jobs.push_back({i, k, n});
+    for (int k = 0; k < g.inner; k += kGradientSide) {
+      for (int n = 0; n < g.columns; n += kGradientSide) jobs.push_back({i, k, n});
     }
   }
   gradient_jobs_ = keep(jobs);
@@ -204,9 +226,9 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   std::vector<MuonJob> gram, next;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.muon.size()); ++i) {
     const MuonMatrix& m = program.muon[static_cast<std::size_t>(i)];
-    for (int n = 0; n < m.narrow(); n += kSide) {
-      for (int k = 0; k < m.narrow(); k += kSide) gram.push_back({i, k, n});
-      for (int k = 0; k < m.tall(); k += kSide) next.push_back({i, k, n});
+    for (int n = 0; n < m.narrow(); n += kMuonSide) {
+      for (int k = 0; k < m.narrow(); k += kMuonSide) gram.push_back({i, k, n});
+      for (int k = 0; k < m.tall(); k += kMuonSide) next.push_back({i, k, n});
     }
   }
   gram_jobs_ = keep(gram);
@@ -229,10 +251,10 @@ void CudaDevice::enqueue(const Launch& launch, const Feed& feed, const float* we
     return;
   }
   // Two blocks to a processor where their tiles fit, of at least 16 rows.
-  const int bytes = row_bytes(launch.buffers, launch.width);
+  const int bytes = launch.buffers * row_stride(launch.width);
   const int half = (shared_bytes_ - kChainReserve) / 2 / bytes / kBlock * kBlock;
   const int most = std::min(kMostTileRows, std::max(kBlock, half));
-  const Chain chain = {ops_ + launch.first, launch.count, launch.width, most, launch.of_sets};
+  const Chain chain = make_chain(*program_, launch, most);
   chain_kernel<<<2 * processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
       chain, feed, program_->input.set_of_row, weights, panels_);
 }
@@ -246,11 +268,11 @@ void CudaDevice::enqueue_muon(const Feed& feed) {
     const bool last = iteration + 1 == kMuonIterations;
     const auto grams = static_cast<unsigned>(gram_job_count_), nexts = static_cast<unsigned>(next_job_count_);
     muon_kernel<MuonStage::gram>
-        <<<grams, kTransposedThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
+        <<<grams, kMuonSquareThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
     muon_kernel<MuonStage::mixed>
-        <<<grams, kTransposedThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
+        <<<grams, kMuonSquareThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
     muon_kernel<MuonStage::next>
-        <<<nexts, kTransposedThreads, 0, stream_>>>(muon_, next_jobs_, turn, last, feed, learning_);
+        <<<nexts, kMuonSquareThreads, 0, stream_>>>(muon_, next_jobs_, turn, last, feed, learning_);
   }
 }
 
@@ -258,7 +280,7 @@ void CudaDevice::enqueue_step(const Feed& feed) {
   enqueue_input(feed, learning_.weights);
   for (const Launch& launch : program_->training) enqueue(launch, feed, learning_.weights);
   const dim3 grid(static_cast<unsigned>(gradient_job_count_), kMostParts);
-  gradient_kernel<<<grid, kTransposedThreads, 0, stream_>>>(gradients_, gradient_jobs_, feed, learning_);
+  gradient_kernel<<<grid, kGradientThreads, 0, stream_>>>(gradients_, gradient_jobs_, feed, learning_);
   const auto blocks = static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads);
   reduce_kernel<<<blocks, kReduceThreads, 0, stream_>>>(feed, learning_, program_->losses);
   enqueue_muon(feed);

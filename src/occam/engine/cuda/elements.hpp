@@ -98,13 +98,8 @@ OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int a) {
   return sum / static_cast<float>(at.n);
 }
 
-// What an op adds to its products at one element, but for the bias. Not inline on a device: it is long, and
-// stands where everything is unrolled.
-#ifdef __CUDACC__
-__noinline__
-#endif
-    OCCAM_BOTH inline float
-    added(const Op& op, Place at, int c) {
+// What an op adds to its products at one element, but for the bias.
+OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
   switch (op.add) {
     case Add::set_row:
       return op.from[static_cast<std::int64_t>(at.set) * padded16(op.columns) + c];

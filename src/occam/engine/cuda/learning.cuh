@@ -7,27 +7,32 @@
 
 namespace occam::gpu {
 
-// A block's share of the gradients: 64 by 64 of one of them.
+// A block's share of the gradients: a square of one of them.
+inline constexpr int kGradientSide = 128;
+inline constexpr int kGradientThreads = square_threads(kGradientSide);
+
 struct GradientJob {
   std::int32_t gradient, k0, n0;
 };
 
-__global__ void __launch_bounds__(kTransposedThreads)
+__global__ void __launch_bounds__(kGradientThreads, 2)
     gradient_kernel(const Gradient* gradients, const GradientJob* jobs, Feed feed, Learning learning) {
-  __shared__ TransposedMemory memory;
-  __shared__ float4 sums_of[kTransposedThreads];
+  __shared__ SquareMemory<kGradientSide> memory;
+  __shared__ float4 sums_of[kGradientThreads];
   const GradientJob job = jobs[blockIdx.x];
-  const Gradient& g = gradients[job.gradient];
+  const Gradient g = gradients[job.gradient];
   const int rows = g.of_sets ? feed.head->sets : feed.head->rows;
   const int part = static_cast<int>(blockIdx.y);
   if (part >= parts_of(rows)) return;
   const int first = part * part_rows(rows), last = min(rows, first + part_rows(rows));
-  Results results = {};
+  Results<kGradientSide> results;
   float4 sums = {0, 0, 0, 0};
-  transposed_product({g.x, padded16(g.inner)}, {g.d, padded16(g.columns)}, job.k0, job.n0, first, last,
-                     memory, results, sums);
+  transposed_product<kGradientSide>({g.x, padded16(g.inner)}, {g.d, padded16(g.columns)}, job.k0, job.n0,
+                                    first, last, memory, results, sums);
   float* const out = learning.parts + part * learning.size;
-  each_result(results, job.k0, job.n0, [&](int k, int n, float a, float b) {
+  results.each([&](int k, int n, float a, float b) {
+    k += job.k0;
+    n += job.n0;
     if (k >= g.inner) return;
     float* to = out + g.weight + static_cast<std::int64_t>(k) * g.columns + n;
     if (n < g.columns) to[0] = a;
@@ -37,10 +42,10 @@ __global__ void __launch_bounds__(kTransposedThreads)
   sums_of[threadIdx.x] = sums;
   __syncthreads();
   const int n = job.n0 + static_cast<int>(threadIdx.x);
-  if (threadIdx.x >= kSide || n >= g.columns) return;
+  if (threadIdx.x >= kGradientSide || n >= g.columns) return;
   float sum = 0;
-  for (int i = 0; i < kTransposedThreads / 16; ++i) {
-    sum += reinterpret_cast<const float*>(&sums_of[i * 16 + threadIdx.x / 4])[threadIdx.x % 4];
+  for (int i = 0; i < 8; ++i) {
+    sum += reinterpret_cast<const float*>(&sums_of[i * kGradientSide / 4 + threadIdx.x / 4])[threadIdx.x % 4];
   }
   out[g.bias + n] = sum;
 }
@@ -109,6 +114,8 @@ __global__ void adam_kernel(Feed feed, Learning learning) {
 }
 
 inline constexpr int kMuonThreads = 512;
+inline constexpr int kMuonSide = 64;
+inline constexpr int kMuonSquareThreads = square_threads(kMuonSide);
 
 // Where element (r, c) of the tall form of a matrix lies in the flat vectors.
 __device__ inline std::int64_t muon_flat(const MuonMatrix& m, int r, int c) {
@@ -153,26 +160,26 @@ struct MuonJob {
 };
 
 template <MuonStage kStage>
-__global__ void __launch_bounds__(kTransposedThreads)
+__global__ void __launch_bounds__(kMuonSquareThreads)
     muon_kernel(const MuonMatrix* matrices, const MuonJob* jobs, int turn, bool last, Feed feed,
                 Learning learning) {
-  __shared__ TransposedMemory memory;
+  __shared__ SquareMemory<kMuonSide> memory;
   if (learning.report->active == 0) return;
   const MuonJob job = jobs[blockIdx.x];
   const MuonMatrix& m = matrices[job.matrix];
   const int tall = m.tall(), narrow = m.narrow();
   const int wide_stride = padded16(tall), stride = padded16(narrow);
-  Results results = {};
+  Results<kMuonSide> results;
   float4 sums = {0, 0, 0, 0};
   if constexpr (kStage == MuonStage::gram) {
     const Operand x = {m.x[turn], stride};
-    transposed_product(x, x, job.k0, job.n0, 0, tall, memory, results, sums);
+    transposed_product<kMuonSide>(x, x, job.k0, job.n0, 0, tall, memory, results, sums);
   } else if constexpr (kStage == MuonStage::mixed) {
     const Operand gram = {m.gram, stride};
-    transposed_product(gram, gram, job.k0, job.n0, 0, narrow, memory, results, sums);
+    transposed_product<kMuonSide>(gram, gram, job.k0, job.n0, 0, narrow, memory, results, sums);
   } else {
-    transposed_product({m.transposed[turn], wide_stride}, {m.mixed, stride}, job.k0, job.n0, 0, narrow,
-                       memory, results, sums);
+    transposed_product<kMuonSide>({m.transposed[turn], wide_stride}, {m.mixed, stride}, job.k0, job.n0, 0,
+                                  narrow, memory, results, sums);
   }
   const float rate = feed.head->muon_rate * kMuonRootMeanSquare * sqrtf(static_cast<float>(tall));
   const auto write = [&](int k, int n, float v) {
@@ -189,9 +196,9 @@ __global__ void __launch_bounds__(kTransposedThreads)
       m.transposed[1 - turn][static_cast<std::int64_t>(n) * wide_stride + k] = v;
     }
   };
-  each_result(results, job.k0, job.n0, [&](int k, int n, float a, float b) {
-    write(k, n, a);
-    write(k, n + 1, b);
+  results.each([&](int k, int n, float a, float b) {
+    write(job.k0 + k, job.n0 + n, a);
+    write(job.k0 + k, job.n0 + n + 1, b);
   });
 }
 

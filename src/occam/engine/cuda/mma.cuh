@@ -26,14 +26,14 @@ __device__ inline Pair split(float a, float b) {
 }
 
 // Four 8 by 8 matrices from shared memory: each lane names one row of one of them.
-__device__ inline void load_blocks(const __nv_bfloat16* row, std::uint32_t (&r)[4]) {
+__device__ inline void load_blocks(const void* row, std::uint32_t (&r)[4]) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(address));
 }
 
-__device__ inline void load_blocks_transposed(const __nv_bfloat16* row, std::uint32_t (&r)[4]) {
+__device__ inline void load_blocks_transposed(const void* row, std::uint32_t (&r)[4]) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

@@ -295,16 +295,18 @@ Source Builder::source(int buffer, const Layer& layer, bool transposed) {
   return source;
 }
 
-// The buffer of the result, or -1 unless it is kept.
+// The buffer of the result, or -1 unless it is kept: a device needs it while it works in any case.
 int Builder::product(std::vector<Source> sources, const Value& to, bool keep, Op op) {
   op.kind = OpKind::product;
   op.sources = static_cast<std::int32_t>(sources.size());
   std::copy(sources.begin(), sources.end(), op.source);
   op.columns = to.columns;
   op.store = to.data;
-  op.out = keep ? take() : -1;
+  op.out = take();
   program_.ops.push_back(op);
-  return op.out;
+  if (keep) return op.out;
+  release(op.out);
+  return -1;
 }
 
 int Builder::forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs,
