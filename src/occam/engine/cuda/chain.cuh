@@ -106,29 +106,31 @@ struct Weights {
 };
 
 // Which columns and rows of a product a warp takes: groups of 16 columns from `group` on, every `across`-th;
-// blocks of 16 rows from `first` on, every `down`-th.
+// blocks of 16 rows from `first` on, every `down`-th: `blocks` of them.
 struct Share {
-  int groups, across, down, group, first;
+  int groups, across, down, group, first, blocks;
 
-  __device__ explicit Share(int columns) {
+  __device__ Share(int columns, int tile_blocks) {
     const int warp = threadIdx.x / 32;
     groups = padded16(columns) / kBlock;
-    across = groups < kChainWarps ? groups : kChainWarps;
-    down = kChainWarps / across;
-    group = warp % across;
-    first = warp / across;
+    const int bits = min(31 - __clz(groups), 3);
+    across = 1 << bits;
+    down = kChainWarps >> bits;
+    group = warp & (across - 1);
+    first = warp >> bits;
+    blocks = first >= tile_blocks ? 0 : (tile_blocks - first + down - 1) >> (3 - bits);
   }
-  __device__ bool any() const { return first < down; }
 };
 
-using Sums = float[kWarpBlocks][2][4];
+template <int kBlocks>
+using Sums = float[kBlocks][2][4];
 
 // Adds one source's products to `sums`.
+template <int kBlocks>
 __device__ inline void add_products(const TileSource& source, const Tile& tile, const Share& share,
-                                    Weights& weights, Sums& sums) {
+                                    Weights& weights, Sums<kBlocks>& sums) {
   const int lane = threadIdx.x % 32;
   const int steps = source.steps;
-  const int blocks = tile.rows / kBlock;
   const unsigned char* in =
       tile.buffer(source.buffer) + (share.first * kBlock + lane % 16) * tile.stride + lane / 16 * 16;
   const int down = share.down * kBlock * tile.stride;
@@ -139,37 +141,47 @@ __device__ inline void add_products(const TileSource& source, const Tile& tile, 
       if (k >= steps) continue;
       const uint4 high = weights.high[j], low = weights.low[j];
       if (k + kAhead < steps) weights.load(j, k + kAhead);
+      std::uint32_t a_high[kBlocks][4], a_low[kBlocks][4];
 #pragma unroll
-      for (int t = 0; t < kWarpBlocks; ++t) {
-        if (share.first + t * share.down >= blocks) continue;
-        std::uint32_t a_high[4], a_low[4];
-        load_blocks(in + t * down + k * kGroupBytes, a_high);
-        load_blocks(in + t * down + k * kGroupBytes + kLow, a_low);
-        multiply(sums[t][0], a_high, high.x, high.y);
-        multiply(sums[t][1], a_high, high.z, high.w);
-        multiply(sums[t][0], a_low, high.x, high.y);
-        multiply(sums[t][1], a_low, high.z, high.w);
-        multiply(sums[t][0], a_high, low.x, low.y);
-        multiply(sums[t][1], a_high, low.z, low.w);
+      for (int t = 0; t < kBlocks; ++t) {
+        load_blocks(in + t * down, a_high[t]);
+        load_blocks(in + t * down + kLow, a_low[t]);
       }
+      // One after the other on different sums: a product is long under way.
+#pragma unroll
+      for (int t = 0; t < kBlocks; ++t) {
+        multiply(sums[t][0], a_high[t], high.x, high.y);
+        multiply(sums[t][1], a_high[t], high.z, high.w);
+      }
+#pragma unroll
+      for (int t = 0; t < kBlocks; ++t) {
+        multiply(sums[t][0], a_low[t], high.x, high.y);
+        multiply(sums[t][1], a_low[t], high.z, high.w);
+      }
+#pragma unroll
+      for (int t = 0; t < kBlocks; ++t) {
+        multiply(sums[t][0], a_high[t], low.x, low.y);
+        multiply(sums[t][1], a_high[t], low.z, low.w);
+      }
+      in += kGroupBytes;
     }
   }
 }
 
 // Sums as they are, where their results will be.
-__device__ inline void put_sums(const Tile& tile, const Share& share, unsigned char* out, const Sums& sums) {
+template <int kBlocks>
+__device__ inline void put_sums(const Tile& tile, const Share& share, unsigned char* out,
+                                const Sums<kBlocks>& sums) {
   const int lane = threadIdx.x % 32;
-  unsigned char* to = out + (share.first * kBlock + lane / 4) * tile.stride + lane % 4 * 8;
-  const int down = share.down * kBlock * tile.stride;
+  unsigned char* at = out + (share.first * kBlock + lane / 4) * tile.stride + lane % 4 * 8;
 #pragma unroll
-  for (int t = 0; t < kWarpBlocks; ++t) {
-    if (share.first + t * share.down >= tile.rows / kBlock) continue;
+  for (int t = 0; t < kBlocks; ++t) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      unsigned char* const at = to + t * down + half * 32;
-      *reinterpret_cast<float2*>(at) = {sums[t][half][0], sums[t][half][1]};
-      *reinterpret_cast<float2*>(at + 8 * tile.stride) = {sums[t][half][2], sums[t][half][3]};
+      *reinterpret_cast<float2*>(at + half * 32) = {sums[t][half][0], sums[t][half][1]};
+      *reinterpret_cast<float2*>(at + half * 32 + 8 * tile.stride) = {sums[t][half][2], sums[t][half][3]};
     }
+    at += share.down * kBlock * tile.stride;
   }
 }
 
@@ -205,40 +217,58 @@ __device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place a
   return {more[0], more[1], more[2], more[3]};
 }
 
-// From sums to results, a warp's 16 columns row by row: four lanes to a row, eight rows at a time.
+// Four neighbours of a row, from sums to results.
+template <Add kAdd, bool kBack>
+__device__ inline float4 completed(const TileOp& op, const PoolView& pool, const Tile& tile, int row,
+                                   int column, float4 v, float4 y) {
+  if constexpr (kAdd != Add::none) {
+    const float4 more = added_four<kAdd>(op, pool, tile.places[row], column);
+    v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
+  }
+  if (op.activation == Activation::identity) return v;
+  if constexpr (kBack) {
+    return {v.x * slope(Activation::elu, y.x), v.y * slope(Activation::elu, y.y),
+            v.z * slope(Activation::elu, y.z), v.w * slope(Activation::elu, y.w)};
+  }
+  return {activate(Activation::elu, v.x), activate(Activation::elu, v.y), activate(Activation::elu, v.z),
+          activate(Activation::elu, v.w)};
+}
+
+// A warp's 16 columns row by row: four lanes to a row, eight rows at a time, what is read of the device eight
+// rows ahead.
 template <Add kAdd, bool kBack>
 __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& tile, const Share& share,
                          int group, unsigned char* out) {
   const int lane = threadIdx.x % 32, quad = lane % 4;
   const int padded = padded16(op.columns), column = group * kBlock + quad * 4;
-  const int halves = 2 * ((tile.rows / kBlock - share.first + share.down - 1) / share.down);
-  const std::int64_t base = static_cast<std::int64_t>(tile.first) * padded + column;
-  const float* const ys = op.y + base;
-  float* const store = op.store + base;
-#pragma unroll 2
-  for (int i = 0; i < halves; ++i) {
-    const int row = (share.first + i / 2 * share.down) * kBlock + i % 2 * 8 + lane / 4;
-    unsigned char* const at = out + row * tile.stride;
-    float4 v = *reinterpret_cast<const float4*>(at + quad * 16);
+  int row = share.first * kBlock + lane / 4;
+  std::int64_t at = static_cast<std::int64_t>(tile.first + row) * padded + column;
+  out += row * tile.stride;
+  const auto y_at = [&](int of_row, std::int64_t place) {
+    float4 y = {0, 0, 0, 0};
+    if constexpr (kBack) {
+      if (of_row < tile.valid) y = four(op.y + place);
+    }
+    return y;
+  };
+  float4 y = y_at(row, at);
+  const int far = share.down * kBlock - 8;  // rows from the second half of a block to the next block
+  for (int i = 0; i < 2 * share.blocks; ++i) {
+    const int ahead = i % 2 == 0 ? 8 : far;
+    const float4 next = i + 1 < 2 * share.blocks ? y_at(row + ahead, at + ahead * padded) : y;
+    float4 v = *reinterpret_cast<const float4*>(out + quad * 16);
     if (row < tile.valid) {
-      if constexpr (kAdd != Add::none) {
-        const float4 more = added_four<kAdd>(op, pool, tile.places[row], column);
-        v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
-      }
-      if constexpr (kBack) {
-        const float4 y = four(ys + row * padded);
-        v = {v.x * slope(op.activation, y.x), v.y * slope(op.activation, y.y),
-             v.z * slope(op.activation, y.z), v.w * slope(op.activation, y.w)};
-      } else {
-        v = {activate(op.activation, v.x), activate(op.activation, v.y), activate(op.activation, v.z),
-             activate(op.activation, v.w)};
-      }
-      *reinterpret_cast<float4*>(store + row * padded) = v;
+      v = completed<kAdd, kBack>(op, pool, tile, row, column, v, y);
+      *reinterpret_cast<float4*>(op.store + at) = v;
     } else {
       v = {0, 0, 0, 0};
     }
     __syncwarp();
-    put(at, quad, v);
+    put(out, quad, v);
+    y = next;
+    row += ahead;
+    at += ahead * padded;
+    out += ahead * tile.stride;
   }
 }
 
@@ -260,51 +290,77 @@ __device__ inline void complete_any(const TileOp& op, const PoolView& pool, cons
 }
 
 // The first weights of the next op that has any.
-__device__ inline void begin_next(const Chain& chain, int i, const uint4* panels, Weights& weights) {
+__device__ inline void begin_next(const Chain& chain, int i, const Tile& tile, const uint4* panels,
+                                  Weights& weights) {
   while (i < chain.count && chain.ops[i].sources == 0) ++i;
   if (i == chain.count) return;
-  const Share share(chain.ops[i].columns);
-  if (share.any()) weights.begin(chain.ops[i].source[0], panels, share.group);
+  const Share share(chain.ops[i].columns, tile.rows / kBlock);
+  if (share.blocks > 0) weights.begin(chain.ops[i].source[0], panels, share.group);
 }
 
 // The bias as what sums begin with.
-__device__ inline void begin_sums(const TileOp& op, const float* biases, int group, Sums& sums) {
+template <int kBlocks>
+__device__ inline void begin_sums(const TileOp& op, const float* biases, int group, Sums<kBlocks>& sums) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int column = group * kBlock + half * 8 + threadIdx.x % 4 * 2;
     const float a = op.bias >= 0 && column < op.columns ? __ldg(biases + op.bias + column) : 0.0f;
     const float b = op.bias >= 0 && column + 1 < op.columns ? __ldg(biases + op.bias + column + 1) : 0.0f;
 #pragma unroll
-    for (int t = 0; t < kWarpBlocks; ++t) {
+    for (int t = 0; t < kBlocks; ++t) {
       sums[t][half][0] = sums[t][half][2] = a;
       sums[t][half][1] = sums[t][half][3] = b;
     }
   }
 }
 
+// The sums of 16 columns, and the weights that come after them on their way.
+template <int kBlocks>
+__device__ void multiply_group(const Chain& chain, int i, const Tile& tile, const Share& share, int group,
+                               const float* biases, const uint4* panels, Weights& weights,
+                               unsigned char* out) {
+  const TileOp& op = chain.ops[i];
+  Sums<kBlocks> sums;
+  begin_sums<kBlocks>(op, biases, group, sums);
+  for (int s = 0; s < op.sources; ++s) {
+    add_products<kBlocks>(op.source[s], tile, share, weights, sums);
+    if (s + 1 < op.sources) {
+      weights.begin(op.source[s + 1], panels, group);
+    } else if (group + share.across < share.groups) {
+      weights.begin(op.source[0], panels, group + share.across);
+    } else {
+      begin_next(chain, i + 1, tile, panels, weights);
+    }
+  }
+  put_sums<kBlocks>(tile, share, out, sums);
+  __syncwarp();
+}
+
 __device__ inline void product(const Chain& chain, int i, const Tile& tile, const float* biases,
                                const uint4* panels, Weights& weights) {
   const TileOp& op = chain.ops[i];
-  const Share share(op.columns);
-  for (int group = share.group; share.any() && group < share.groups; group += share.across) {
-    Sums sums;
-    begin_sums(op, biases, group, sums);
-    for (int s = 0; s < op.sources; ++s) {
-      add_products(op.source[s], tile, share, weights, sums);
-      if (s + 1 < op.sources) {
-        weights.begin(op.source[s + 1], panels, group);
-      } else if (group + share.across < share.groups) {
-        weights.begin(op.source[0], panels, group + share.across);
-      } else {
-        begin_next(chain, i + 1, panels, weights);
-      }
-    }
+  const Share share(op.columns, tile.rows / kBlock);
+  if (share.blocks == 0) {
+    if (op.sources > 0) begin_next(chain, i + 1, tile, panels, weights);
+    return;
+  }
+  for (int group = share.group; group < share.groups; group += share.across) {
     unsigned char* const out = tile.buffer(op.out) + group * kGroupBytes;
-    put_sums(tile, share, out, sums);
-    __syncwarp();
+    switch (share.blocks) {
+      case 1:
+        multiply_group<1>(chain, i, tile, share, group, biases, panels, weights, out);
+        break;
+      case 2:
+        multiply_group<2>(chain, i, tile, share, group, biases, panels, weights, out);
+        break;
+      case 3:
+        multiply_group<3>(chain, i, tile, share, group, biases, panels, weights, out);
+        break;
+      default:
+        multiply_group<kWarpBlocks>(chain, i, tile, share, group, biases, panels, weights, out);
+    }
     complete_any(op, chain.pool, tile, share, group, out);
   }
-  if (!share.any() && op.sources > 0) begin_next(chain, i + 1, panels, weights);
 }
 
 // The lanes of a warp, who share the models of a data set.
@@ -371,7 +427,7 @@ __global__ void __launch_bounds__(kChainThreads, 2)
     tile.first = at;
     tile.valid = min(tile.rows, rows - at);
     Weights weights;
-    begin_next(chain, 0, panels, weights);
+    begin_next(chain, 0, tile, panels, weights);
     __syncthreads();
     for (int r = threadIdx.x; !chain.of_sets && r < tile.valid; r += kChainThreads) {
       const int set = set_of_row[at + r];
