@@ -17,7 +17,7 @@ inline constexpr int kChainThreads = 256;
 inline constexpr int kChainWarps = kChainThreads / 32;
 inline constexpr int kWarpBlocks = 4;  // of rows, that a warp takes at most
 inline constexpr int kMostTileRows = kWarpBlocks * kBlock;
-inline constexpr int kAhead = 4;  // blocks of weights under way
+inline constexpr int kAhead = 4;  // blocks of weights under way (add_products counts on 4)
 inline constexpr int kGroupBytes = 64;
 inline constexpr int kLow = 32;  // low halves lie so many bytes behind the high ones
 
@@ -28,16 +28,20 @@ struct TileSource {
   std::int16_t buffer, steps;  // blocks of 16 along the inner side
 };
 
-struct TileOp {
-  OpKind kind;
-  Add add;
-  Activation activation;
-  std::int32_t sources, out, columns, bias;
-  const float* from;
-  const float* y;
+// One line of that cache.
+struct alignas(64) TileOp {
+  std::int8_t kind, add, activation, sources;  // an OpKind, an Add, an Activation
+  bool back;
+  std::int8_t out;
+  std::int16_t columns;
+  std::int32_t bias;
+  // Backward: outputs whose slope counts; else what is loaded, or added.
+  const float* other;
   float* store;
   TileSource source[4];
 };
+
+static_assert(sizeof(TileOp) == 64);
 
 inline constexpr int kMostOps = 96;
 
@@ -54,10 +58,26 @@ OCCAM_BOTH constexpr int row_stride(int width) {
   return width * 4 + 16;
 }
 
-// All blocks get equally many tiles, as large as that allows.
-__device__ inline int tile_rows(int rows, int blocks, int most) {
-  const int turns = (rows + blocks * most - 1) / (blocks * most);
-  return padded16((rows + blocks * turns - 1) / (blocks * turns));
+// Rows first .. last - 1 of a tile.
+struct RowRange {
+  int first, last;
+};
+
+// Blocks i and i + half of a grid share a processor: pairs get equally many rows, their first halves never
+// fewer than the second. Which turn of how many: a pair may have to take several tiles each.
+__device__ inline int turns_of(int rows, int most) {
+  const int pairs = static_cast<int>(gridDim.x) / 2;
+  return (rows + 2 * pairs * most - 1) / (2 * pairs * most);
+}
+__device__ inline RowRange range_of(int rows, int turn, int turns) {
+  const int pairs = static_cast<int>(gridDim.x) / 2;
+  const bool second = static_cast<int>(blockIdx.x) >= pairs;
+  const int part = turn * pairs + static_cast<int>(blockIdx.x) - (second ? pairs : 0);
+  const int blocks = (rows + kBlock - 1) / kBlock, parts = pairs * turns;
+  const int first = static_cast<int>(static_cast<std::int64_t>(part) * blocks / parts);
+  const int last = static_cast<int>(static_cast<std::int64_t>(part + 1) * blocks / parts);
+  const int middle = first + (last - first + 1) / 2;
+  return {(second ? middle : first) * kBlock, min(rows, (second ? last : middle) * kBlock)};
 }
 
 struct Tile {
@@ -82,7 +102,7 @@ __device__ inline void load_rows(const TileOp& op, const Tile& tile) {
   for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
     const int r = i / quads, q = i % quads;
     float4 v = {0, 0, 0, 0};
-    if (r < tile.valid) v = reinterpret_cast<const float4*>(op.from)[(tile.first + r) * quads + q];
+    if (r < tile.valid) v = reinterpret_cast<const float4*>(op.other)[(tile.first + r) * quads + q];
     put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
   }
 }
@@ -125,47 +145,63 @@ struct Share {
 template <int kBlocks>
 using Sums = float[kBlocks][2][4];
 
+// Products along 16 of the inner side, of the weights in this slot. One after the other on different sums: a
+// product is long under way.
+template <int kBlocks, int kSlot>
+__device__ inline void add_step(const std::uint32_t (&at)[kBlocks], const Weights& weights,
+                                Sums<kBlocks>& sums) {
+  const uint4 high = weights.high[kSlot], low = weights.low[kSlot];
+  std::uint32_t a_high[kBlocks][4], a_low[kBlocks][4];
+#pragma unroll
+  for (int t = 0; t < kBlocks; ++t) {
+    load_blocks<kSlot * kGroupBytes>(at[t], a_high[t]);
+    load_blocks<kSlot * kGroupBytes + kLow>(at[t], a_low[t]);
+  }
+#pragma unroll
+  for (int t = 0; t < kBlocks; ++t) {
+    multiply(sums[t][0], a_high[t], high.x, high.y);
+    multiply(sums[t][1], a_high[t], high.z, high.w);
+  }
+#pragma unroll
+  for (int t = 0; t < kBlocks; ++t) {
+    multiply(sums[t][0], a_low[t], high.x, high.y);
+    multiply(sums[t][1], a_low[t], high.z, high.w);
+  }
+#pragma unroll
+  for (int t = 0; t < kBlocks; ++t) {
+    multiply(sums[t][0], a_high[t], low.x, low.y);
+    multiply(sums[t][1], a_high[t], low.z, low.w);
+  }
+}
+
 // Adds one source's products to `sums`.
 template <int kBlocks>
 __device__ inline void add_products(const TileSource& source, const Tile& tile, const Share& share,
                                     Weights& weights, Sums<kBlocks>& sums) {
   const int lane = threadIdx.x % 32;
   const int steps = source.steps;
-  const unsigned char* in =
-      tile.buffer(source.buffer) + (share.first * kBlock + lane % 16) * tile.stride + lane / 16 * 16;
+  const std::uint32_t in = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile.buffer(source.buffer))) +
+                           (share.first * kBlock + lane % 16) * tile.stride + lane / 16 * 16;
   const int down = share.down * kBlock * tile.stride;
-  for (int k0 = 0; k0 < steps; k0 += kAhead) {
+  std::uint32_t at[kBlocks];
 #pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      const int k = k0 + j;
-      if (k >= steps) continue;
-      const uint4 high = weights.high[j], low = weights.low[j];
-      if (k + kAhead < steps) weights.load(j, k + kAhead);
-      std::uint32_t a_high[kBlocks][4], a_low[kBlocks][4];
+  for (int t = 0; t < kBlocks; ++t) at[t] = in + t * down;
+  int k = 0;
+  for (; k + kAhead <= steps; k += kAhead) {
+    add_step<kBlocks, 0>(at, weights, sums);
+    if (k + kAhead < steps) weights.load(0, k + kAhead);
+    add_step<kBlocks, 1>(at, weights, sums);
+    if (k + kAhead + 1 < steps) weights.load(1, k + kAhead + 1);
+    add_step<kBlocks, 2>(at, weights, sums);
+    if (k + kAhead + 2 < steps) weights.load(2, k + kAhead + 2);
+    add_step<kBlocks, 3>(at, weights, sums);
+    if (k + kAhead + 3 < steps) weights.load(3, k + kAhead + 3);
 #pragma unroll
-      for (int t = 0; t < kBlocks; ++t) {
-        load_blocks(in + t * down, a_high[t]);
-        load_blocks(in + t * down + kLow, a_low[t]);
-      }
-      // One after the other on different sums: a product is long under way.
-#pragma unroll
-      for (int t = 0; t < kBlocks; ++t) {
-        multiply(sums[t][0], a_high[t], high.x, high.y);
-        multiply(sums[t][1], a_high[t], high.z, high.w);
-      }
-#pragma unroll
-      for (int t = 0; t < kBlocks; ++t) {
-        multiply(sums[t][0], a_low[t], high.x, high.y);
-        multiply(sums[t][1], a_low[t], high.z, high.w);
-      }
-#pragma unroll
-      for (int t = 0; t < kBlocks; ++t) {
-        multiply(sums[t][0], a_high[t], low.x, low.y);
-        multiply(sums[t][1], a_high[t], low.z, low.w);
-      }
-      in += kGroupBytes;
-    }
+    for (int t = 0; t < kBlocks; ++t) at[t] += kAhead * kGroupBytes;
   }
+  if (k < steps) add_step<kBlocks, 0>(at, weights, sums);
+  if (k + 1 < steps) add_step<kBlocks, 1>(at, weights, sums);
+  if (k + 2 < steps) add_step<kBlocks, 2>(at, weights, sums);
 }
 
 // Sums as they are, where their results will be.
@@ -192,7 +228,7 @@ __device__ inline float4 four(const float* from) {
 // What is added to four neighbouring sums of one row.
 template <Add kAdd>
 __device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place at, int column) {
-  if constexpr (kAdd == Add::set_row) return four(op.from + at.set * padded16(op.columns) + column);
+  if constexpr (kAdd == Add::set_row) return four(op.other + at.set * padded16(op.columns) + column);
   if constexpr (kAdd == Add::pool || kAdd == Add::score) {
     if (v.pooling == Pooling::attention) {
       const int of_set = at.set * v.stride + column, of_pooled = at.set * v.pooled_stride + column;
@@ -225,7 +261,7 @@ __device__ inline float4 completed(const TileOp& op, const PoolView& pool, const
     const float4 more = added_four<kAdd>(op, pool, tile.places[row], column);
     v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
   }
-  if (op.activation == Activation::identity) return v;
+  if (op.activation == static_cast<int>(Activation::identity)) return v;
   if constexpr (kBack) {
     return {v.x * slope(Activation::elu, y.x), v.y * slope(Activation::elu, y.y),
             v.z * slope(Activation::elu, y.z), v.w * slope(Activation::elu, y.w)};
@@ -247,7 +283,7 @@ __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& til
   const auto y_at = [&](int of_row, std::int64_t place) {
     float4 y = {0, 0, 0, 0};
     if constexpr (kBack) {
-      if (of_row < tile.valid) y = four(op.y + place);
+      if (of_row < tile.valid) y = four(op.other + place);
     }
     return y;
   };
@@ -274,9 +310,9 @@ __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& til
 
 __device__ inline void complete_any(const TileOp& op, const PoolView& pool, const Tile& tile,
                                     const Share& share, int group, unsigned char* out) {
-  switch (op.add) {
+  switch (static_cast<Add>(op.add)) {
     case Add::none:
-      if (op.y != nullptr) return complete<Add::none, true>(op, pool, tile, share, group, out);
+      if (op.back) return complete<Add::none, true>(op, pool, tile, share, group, out);
       return complete<Add::none, false>(op, pool, tile, share, group, out);
     case Add::set_row:
       return complete<Add::set_row, false>(op, pool, tile, share, group, out);
@@ -417,15 +453,20 @@ __global__ void __launch_bounds__(kChainThreads, 2)
                  const float* biases, const uint4* panels) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Place places[kMostTileRows];
+  take_turn();
   const int rows = chain.of_sets ? feed.head->sets : feed.head->rows;
   Tile tile;
   tile.memory = memory;
   tile.stride = row_stride(chain.width);
-  tile.rows = tile_rows(rows, static_cast<int>(gridDim.x), chain.most_rows);
   tile.places = places;
-  for (int at = blockIdx.x * tile.rows; at < rows; at += gridDim.x * tile.rows) {
+  const int turns = turns_of(rows, chain.most_rows);
+  for (int turn = 0; turn < turns; ++turn) {
+    const RowRange range = range_of(rows, turn, turns);
+    if (range.first >= range.last) continue;
+    const int at = range.first;
     tile.first = at;
-    tile.valid = min(tile.rows, rows - at);
+    tile.valid = range.last - at;
+    tile.rows = padded16(tile.valid);
     Weights weights;
     begin_next(chain, 0, tile, panels, weights);
     __syncthreads();
@@ -435,7 +476,7 @@ __global__ void __launch_bounds__(kChainThreads, 2)
     }
     for (int i = 0; i < chain.count; ++i) {
       __syncthreads();
-      switch (chain.ops[i].kind) {
+      switch (static_cast<OpKind>(chain.ops[i].kind)) {
         case OpKind::load:
           load_rows(chain.ops[i], tile);
           break;

@@ -38,8 +38,16 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     if (op.kind == OpKind::loss) chain.loss = op;
     if (op.add == Add::pool || op.add == Add::score || op.add == Add::moments) chain.pool = op.pool;
     TileOp& own = chain.ops[i];
-    own = {op.kind, op.add, op.activation, op.sources, op.out, op.columns, static_cast<std::int32_t>(op.bias),
-           op.from, op.y,   op.store};
+    own.kind = static_cast<std::int8_t>(op.kind);
+    own.add = static_cast<std::int8_t>(op.add);
+    own.activation = static_cast<std::int8_t>(op.activation);
+    own.sources = static_cast<std::int8_t>(op.sources);
+    own.back = op.y != nullptr;
+    own.out = static_cast<std::int8_t>(op.out);
+    own.columns = static_cast<std::int16_t>(op.columns);
+    own.bias = static_cast<std::int32_t>(op.bias);
+    own.other = op.y != nullptr ? op.y : op.from;
+    own.store = op.store;
     for (std::int32_t s = 0; s < op.sources; ++s) {
       own.source[s] = {static_cast<std::int32_t>(op.source[s].panels),
                        static_cast<std::int16_t>(op.source[s].buffer),
@@ -47,6 +55,25 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     }
   }
   return chain;
+}
+
+// A kernel that begins with take_turn().
+template <class... Parameters, class... Arguments>
+void launch(cudaStream_t stream, dim3 grid, int threads, std::size_t shared, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+#ifndef OCCAM_NO_EARLY
+  config.attrs = &early;
+  config.numAttrs = 1;
+#endif
+  check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "starting a kernel");
 }
 
 class CudaDevice final : public Device {
@@ -75,7 +102,7 @@ class CudaDevice final : public Device {
   cudaGraphExec_t captured(int slot);
   void enqueue_step(const Feed& feed);
   void enqueue_input(const Feed& feed, const float* weights);
-  void enqueue(const Launch& launch, const Feed& feed, const float* weights);
+  void enqueue(const Launch& what, const Feed& feed, const float* weights);
   void enqueue_muon(const Feed& feed);
 
   int processors_ = 0;
@@ -95,7 +122,7 @@ class CudaDevice final : public Device {
   uint4* panels_ = nullptr;
   const Gradient* gradients_ = nullptr;
   const GradientJob* gradient_jobs_ = nullptr;
-  int gradient_job_count_ = 0;
+  int gradient_job_count_ = 0, parts_ = 1;
   const MuonMatrix* muon_ = nullptr;
   const MuonJob *gram_jobs_ = nullptr, *next_jobs_ = nullptr;
   int gram_job_count_ = 0, next_job_count_ = 0;
@@ -127,6 +154,9 @@ CudaDevice::CudaDevice() {
   shared_bytes_ =
       static_cast<int>(properties.sharedMemPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   check(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+        "asking for shared memory");
+  check(cudaFuncSetAttribute(gradient_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             sizeof(GradientMemory)),
         "asking for shared memory");
 }
 
@@ -221,6 +251,12 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   }
   gradient_jobs_ = keep(jobs);
   gradient_job_count_ = static_cast<int>(jobs.size());
+  // So many that all blocks are at work at the same time.
+  const auto of_rows = std::count_if(jobs.begin(), jobs.end(), [&](const GradientJob& job) {
+    return !program.gradients[static_cast<std::size_t>(job.gradient)].of_sets;
+  });
+  parts_ =
+      std::clamp(2 * processors_ / static_cast<int>(std::max<std::ptrdiff_t>(of_rows, 1)), 1, kMostParts);
 
   muon_ = keep(program.muon);
   std::vector<MuonJob> gram, next;
@@ -238,53 +274,54 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
 }
 
 void CudaDevice::enqueue_input(const Feed& feed, const float* weights) {
-  const auto blocks = static_cast<unsigned>((pack_lanes_ + 255) / 256);
-  pack_kernel<<<blocks, 256, 0, stream_>>>(packs_, pack_ends_, static_cast<int>(program_->packs.size()),
-                                           weights, panels_);
-  enter_kernel<<<2 * processors_, kInputThreads, 0, stream_>>>(program_->input, feed);
+  const int sets = 2 * processors_;
+  const auto packs = static_cast<int>((pack_lanes_ + kInputThreads - 1) / kInputThreads);
+  launch(stream_, dim3(static_cast<unsigned>(sets + packs)), kInputThreads, 0, begin_kernel, program_->input,
+         feed, sets, packs_, pack_ends_, static_cast<int>(program_->packs.size()), weights, panels_);
 }
 
-void CudaDevice::enqueue(const Launch& launch, const Feed& feed, const float* weights) {
-  if (launch.pooling) {
-    const dim3 grid(static_cast<unsigned>(pool_blocks(launch.pool)), static_cast<unsigned>(processors_));
-    pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(launch.pool, feed);
+void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weights) {
+  if (what.pooling) {
+    const dim3 grid(static_cast<unsigned>(pool_blocks(what.pool)), static_cast<unsigned>(processors_));
+    launch(stream_, grid, kPoolThreads, 0, pool_kernel, what.pool, feed);
     return;
   }
   // Two blocks to a processor where their tiles fit, of at least 16 rows.
-  const int bytes = launch.buffers * row_stride(launch.width);
+  const int bytes = what.buffers * row_stride(what.width);
   const int half = (shared_bytes_ - kChainReserve) / 2 / bytes / kBlock * kBlock;
   const int most = std::min(kMostTileRows, std::max(kBlock, half));
-  const Chain chain = make_chain(*program_, launch, most);
-  chain_kernel<<<2 * processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
-      chain, feed, program_->input.set_of_row, weights, panels_);
+  launch(stream_, dim3(static_cast<unsigned>(2 * processors_)), kChainThreads,
+         static_cast<std::size_t>(most) * bytes, chain_kernel, make_chain(*program_, what, most), feed,
+         program_->input.set_of_row, weights, panels_);
 }
 
 void CudaDevice::enqueue_muon(const Feed& feed) {
   if (program_->muon.empty()) return;
-  muon_begin_kernel<<<static_cast<unsigned>(program_->muon.size()), kMuonThreads, 0, stream_>>>(muon_,
-                                                                                                learning_);
+  launch(stream_, dim3(static_cast<unsigned>(program_->muon.size())), kMuonThreads, 0, muon_begin_kernel,
+         muon_, learning_);
+  const dim3 grams(static_cast<unsigned>(gram_job_count_)), nexts(static_cast<unsigned>(next_job_count_));
   for (int iteration = 0; iteration < kMuonIterations; ++iteration) {
     const int turn = iteration % 2;
     const bool last = iteration + 1 == kMuonIterations;
-    const auto grams = static_cast<unsigned>(gram_job_count_), nexts = static_cast<unsigned>(next_job_count_);
-    muon_kernel<MuonStage::gram>
-        <<<grams, kMuonSquareThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
-    muon_kernel<MuonStage::mixed>
-        <<<grams, kMuonSquareThreads, 0, stream_>>>(muon_, gram_jobs_, turn, last, feed, learning_);
-    muon_kernel<MuonStage::next>
-        <<<nexts, kMuonSquareThreads, 0, stream_>>>(muon_, next_jobs_, turn, last, feed, learning_);
+    launch(stream_, grams, kMuonSquareThreads, 0, muon_kernel<MuonStage::gram>, muon_, gram_jobs_, turn, last,
+           feed, learning_);
+    launch(stream_, grams, kMuonSquareThreads, 0, muon_kernel<MuonStage::mixed>, muon_, gram_jobs_, turn,
+           last, feed, learning_);
+    launch(stream_, nexts, kMuonSquareThreads, 0, muon_kernel<MuonStage::next>, muon_, next_jobs_, turn, last,
+           feed, learning_);
   }
 }
 
 void CudaDevice::enqueue_step(const Feed& feed) {
   enqueue_input(feed, learning_.weights);
-  for (const Launch& launch : program_->training) enqueue(launch, feed, learning_.weights);
-  const dim3 grid(static_cast<unsigned>(gradient_job_count_), kMostParts);
-  gradient_kernel<<<grid, kGradientThreads, 0, stream_>>>(gradients_, gradient_jobs_, feed, learning_);
-  const auto blocks = static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads);
-  reduce_kernel<<<blocks, kReduceThreads, 0, stream_>>>(feed, learning_, program_->losses);
+  for (const Launch& what : program_->training) enqueue(what, feed, learning_.weights);
+  const dim3 grid(static_cast<unsigned>(gradient_job_count_), static_cast<unsigned>(parts_));
+  launch(stream_, grid, kGradientThreads, sizeof(GradientMemory), gradient_kernel, gradients_, gradient_jobs_,
+         parts_, feed, learning_);
+  const dim3 blocks(static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads));
+  launch(stream_, blocks, kReduceThreads, 0, reduce_kernel, parts_, feed, learning_, program_->losses);
   enqueue_muon(feed);
-  adam_kernel<<<blocks, kReduceThreads, 0, stream_>>>(feed, learning_);
+  launch(stream_, blocks, kReduceThreads, 0, adam_kernel, feed, learning_);
 }
 
 cudaGraphExec_t CudaDevice::captured(int slot) {
@@ -311,7 +348,7 @@ void CudaDevice::step(int slot, void* to, const void* from, std::size_t bytes) {
 
 void CudaDevice::answer(int slot, const float* weights) {
   enqueue_input(feeds_[slot], weights);
-  for (const Launch& launch : program_->forward) enqueue(launch, feeds_[slot], weights);
+  for (const Launch& what : program_->forward) enqueue(what, feeds_[slot], weights);
   check(cudaGetLastError(), "an answer");
 }
 

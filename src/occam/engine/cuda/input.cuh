@@ -40,10 +40,10 @@ __device__ inline OwnScale own_scale_of(const float* raw, int channels, int colu
   return own_scale(mean, block_sum<kInputThreads>(squares), count);
 }
 
-// A block takes one data set.
-__global__ void __launch_bounds__(kInputThreads) enter_kernel(InputPlan input, Feed feed) {
+// Data sets in turn, by `blocks` blocks.
+__device__ inline void enter_sets(const InputPlan& input, const Feed& feed, int blocks) {
   const int sets = feed.head->sets;
-  for (int set = blockIdx.x; set < sets; set += gridDim.x) {
+  for (int set = blockIdx.x; set < sets; set += blocks) {
     const int first = feed.offsets[set], last = feed.offsets[set + 1];
     for (int r = first + threadIdx.x; r < last; r += kInputThreads) input.set_of_row[r] = set;
     for (int c = 0; c < input.channels; ++c) {
@@ -59,10 +59,10 @@ __global__ void __launch_bounds__(kInputThreads) enter_kernel(InputPlan input, F
 }
 
 // Weights in the order in which the lanes of a warp take them: for 16 columns and 16 rows first all high
-// halves (32 lanes, 8 numbers each), then all low ones. `ends`: of the packs, in lanes.
-__global__ void pack_kernel(const Source* packs, const std::int64_t* ends, int count, const float* weights,
-                            uint4* panels) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+// halves (32 lanes, 8 numbers each), then all low ones. `ends`: of the packs, in lanes; `at`: the lane to be
+// written.
+__device__ inline void pack(const Source* packs, const std::int64_t* ends, int count, const float* weights,
+                            std::int64_t at, uint4* panels) {
   if (at >= ends[count - 1]) return;
   int low = 0, high = count - 1;
   while (low < high) {
@@ -92,6 +92,19 @@ __global__ void pack_kernel(const Source* packs, const std::int64_t* ends, int c
   uint4* to = panels + pack.panels + static_cast<std::int64_t>(block) * 64 + lane;
   to[0] = {pairs[0].high, pairs[1].high, pairs[2].high, pairs[3].high};
   to[32] = {pairs[0].low, pairs[1].low, pairs[2].low, pairs[3].low};
+}
+
+// The first kernel of a step: some blocks take data sets, the others weights.
+__global__ void __launch_bounds__(kInputThreads)
+    begin_kernel(InputPlan input, Feed feed, int blocks_of_sets, const Source* packs,
+                 const std::int64_t* ends, int count, const float* weights, uint4* panels) {
+  take_turn();
+  if (static_cast<int>(blockIdx.x) < blocks_of_sets) {
+    enter_sets(input, feed, blocks_of_sets);
+    return;
+  }
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) - blocks_of_sets;
+  pack(packs, ends, count, weights, block * kInputThreads + threadIdx.x, panels);
 }
 
 }  // namespace occam::gpu

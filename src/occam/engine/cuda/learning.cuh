@@ -11,24 +11,31 @@ namespace occam::gpu {
 inline constexpr int kGradientSide = 128;
 inline constexpr int kGradientThreads = square_threads(kGradientSide);
 
+struct GradientMemory {
+  SquareMemory<kGradientSide> rows[2];
+  float4 sums[kGradientThreads];
+};
+
 struct GradientJob {
   std::int32_t gradient, k0, n0;
 };
 
 __global__ void __launch_bounds__(kGradientThreads, 2)
-    gradient_kernel(const Gradient* gradients, const GradientJob* jobs, Feed feed, Learning learning) {
-  __shared__ SquareMemory<kGradientSide> memory;
-  __shared__ float4 sums_of[kGradientThreads];
+    gradient_kernel(const Gradient* gradients, const GradientJob* jobs, int parts, Feed feed,
+                    Learning learning) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  GradientMemory& shared = *reinterpret_cast<GradientMemory*>(memory);
+  take_turn();
   const GradientJob job = jobs[blockIdx.x];
   const Gradient g = gradients[job.gradient];
   const int rows = g.of_sets ? feed.head->sets : feed.head->rows;
   const int part = static_cast<int>(blockIdx.y);
-  if (part >= parts_of(rows)) return;
-  const int first = part * part_rows(rows), last = min(rows, first + part_rows(rows));
+  if (part >= parts_of(rows, parts)) return;
+  const int first = part * part_rows(rows, parts), last = min(rows, first + part_rows(rows, parts));
   Results<kGradientSide> results;
   float4 sums = {0, 0, 0, 0};
   transposed_product<kGradientSide>({g.x, padded16(g.inner)}, {g.d, padded16(g.columns)}, job.k0, job.n0,
-                                    first, last, memory, results, sums);
+                                    first, last, shared.rows, results, sums);
   float* const out = learning.parts + part * learning.size;
   results.each([&](int k, int n, float a, float b) {
     k += job.k0;
@@ -39,13 +46,14 @@ __global__ void __launch_bounds__(kGradientThreads, 2)
     if (n + 1 < g.columns) to[1] = b;
   });
   if (g.bias < 0 || job.k0 != 0) return;
-  sums_of[threadIdx.x] = sums;
+  shared.sums[threadIdx.x] = sums;
   __syncthreads();
   const int n = job.n0 + static_cast<int>(threadIdx.x);
   if (threadIdx.x >= kGradientSide || n >= g.columns) return;
   float sum = 0;
   for (int i = 0; i < 8; ++i) {
-    sum += reinterpret_cast<const float*>(&sums_of[i * kGradientSide / 4 + threadIdx.x / 4])[threadIdx.x % 4];
+    sum += reinterpret_cast<const float*>(
+        &shared.sums[i * kGradientSide / 4 + threadIdx.x / 4])[threadIdx.x % 4];
   }
   out[g.bias + n] = sum;
 }
@@ -74,12 +82,14 @@ __device__ inline void judge(const Feed& feed, const Learning& learning, const d
 
 // The parts in order; the last block to be done judges.
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_kernel(Feed feed, Learning learning, const double* losses) {
+    reduce_kernel(int most_parts, Feed feed, Learning learning, const double* losses) {
   __shared__ bool last;
+  take_turn();
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
   float sum = 0;
   if (i < learning.size) {
-    const int parts = parts_of((learning.kind[i] & kOfSets) != 0 ? feed.head->sets : feed.head->rows);
+    const int parts =
+        parts_of((learning.kind[i] & kOfSets) != 0 ? feed.head->sets : feed.head->rows, most_parts);
 #pragma unroll 8
     for (int part = 0; part < parts; ++part) sum += learning.parts[part * learning.size + i];
     sum *= feed.head->scale;
@@ -99,6 +109,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 }
 
 __global__ void adam_kernel(Feed feed, Learning learning) {
+  take_turn();
   if (learning.report->active == 0) return;
   const StepHead head = *feed.head;
   const float clip = learning.report->clip;
@@ -126,6 +137,7 @@ __device__ inline std::int64_t muon_flat(const MuonMatrix& m, int r, int c) {
 // Momentum of one matrix, scaled to norm 1, and its transpose.
 __global__ void __launch_bounds__(kMuonThreads)
     muon_begin_kernel(const MuonMatrix* matrices, Learning learning) {
+  take_turn();
   if (learning.report->active == 0) return;
   const MuonMatrix& m = matrices[blockIdx.x];
   const int size = m.rows * m.columns;
@@ -163,7 +175,8 @@ template <MuonStage kStage>
 __global__ void __launch_bounds__(kMuonSquareThreads)
     muon_kernel(const MuonMatrix* matrices, const MuonJob* jobs, int turn, bool last, Feed feed,
                 Learning learning) {
-  __shared__ SquareMemory<kMuonSide> memory;
+  __shared__ SquareMemory<kMuonSide> memory[2];
+  take_turn();
   if (learning.report->active == 0) return;
   const MuonJob job = jobs[blockIdx.x];
   const MuonMatrix& m = matrices[job.matrix];

@@ -8,6 +8,15 @@
 
 namespace occam::gpu {
 
+// Every kernel begins with this. The next kernel may take its place on the processors from now on; what the
+// kernels before wrote is there when it returns.
+__device__ inline void take_turn() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
 // Two neighbouring numbers, first halves and second halves.
 struct Pair {
   std::uint32_t high, low;
@@ -25,12 +34,13 @@ __device__ inline Pair split(float a, float b) {
   return {high, rounded_pair(rest_a, rest_b)};
 }
 
-// Four 8 by 8 matrices from shared memory: each lane names one row of one of them.
-__device__ inline void load_blocks(const void* row, std::uint32_t (&r)[4]) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+// Four 8 by 8 matrices from shared memory: each lane names one row of one of them. kOffset: bytes to be
+// added, which cost nothing here.
+template <int kOffset>
+__device__ inline void load_blocks(std::uint32_t address, std::uint32_t (&r)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4 + %5];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address));
+               : "r"(address), "n"(kOffset));
 }
 
 __device__ inline void load_blocks_transposed(const void* row, std::uint32_t (&r)[4]) {

@@ -143,14 +143,15 @@ struct Gradient {
   bool of_sets = false;
 };
 
-// Rows are summed in parts, the parts in order. How they are cut depends on their number alone.
+// Rows are summed in parts, the parts in order. How they are cut depends on their number alone, on one
+// device.
 inline constexpr int kMostParts = 16;
-OCCAM_BOTH constexpr int part_rows(int rows) {
-  const int even = (rows + kMostParts - 1) / kMostParts;
-  return even <= 256 ? 256 : (even + 31) / 32 * 32;
+OCCAM_BOTH constexpr int part_rows(int rows, int parts) {
+  const int even = (rows + parts - 1) / parts;
+  return even <= 128 ? 128 : (even + 31) / 32 * 32;
 }
-OCCAM_BOTH constexpr int parts_of(int rows) {
-  return (rows + part_rows(rows) - 1) / part_rows(rows);
+OCCAM_BOTH constexpr int parts_of(int rows, int parts) {
+  return (rows + part_rows(rows, parts) - 1) / part_rows(rows, parts);
 }
 
 struct MuonMatrix {

@@ -128,23 +128,29 @@ struct Results {
 // that the thread carried.
 template <int kSide>
 __device__ void transposed_product(Operand x, Operand d, int k0, int n0, int first, int last,
-                                   SquareMemory<kSide>& memory, Results<kSide>& results, float4& sums) {
+                                   SquareMemory<kSide> (&memory)[2], Results<kSide>& results, float4& sums) {
   // Warps whose part lies outside only carry.
   const bool within = k0 + Results<kSide>::k0() < x.stride && n0 + Results<kSide>::n0() < d.stride;
   Carried<kSide> of_x, of_d;
-  of_x.fetch(x, k0, first, last);
-  of_d.fetch(d, n0, first, last);
-  for (int row = first; row < last; row += kDepth) {
-    __syncthreads();
-    of_x.put(memory.x);
-    of_d.put(memory.d);
+  const auto fetch = [&](int row) {
+    of_x.fetch(x, k0, row, last);
+    of_d.fetch(d, n0, row, last);
+  };
+  const auto put = [&](SquareMemory<kSide>& to) {
+    of_x.put(to.x);
+    of_d.put(to.d);
     of_d.add_to(sums);
+  };
+  fetch(first);
+  put(memory[0]);
+  __syncthreads();
+  int now = 0;
+  for (int row = first; row < last; row += kDepth, now = 1 - now) {
+    const bool more = row + kDepth < last;
+    if (more) fetch(row + kDepth);
+    if (within) results.add_rows(memory[now]);
+    if (more) put(memory[1 - now]);
     __syncthreads();
-    if (row + kDepth < last) {
-      of_x.fetch(x, k0, row + kDepth, last);
-      of_d.fetch(d, n0, row + kDepth, last);
-    }
-    if (within) results.add_rows(memory);
   }
 }
 
