@@ -13,10 +13,11 @@
 
 namespace occam::gpu {
 
-inline constexpr int kChainThreads = 256;
+inline constexpr int kChainThreads = 512;
 inline constexpr int kChainWarps = kChainThreads / 32;
 inline constexpr int kWarpBlocks = 4;  // of rows, that a warp takes at most
-inline constexpr int kMostTileRows = kWarpBlocks * kBlock;
+inline constexpr int kMostAcross = 8;  // warps side by side
+inline constexpr int kMostTileRows = kWarpBlocks * kBlock * kChainWarps / kMostAcross;
 inline constexpr int kAhead = 4;  // blocks of weights under way (add_products counts on 4)
 inline constexpr int kGroupBytes = 64;
 inline constexpr int kLow = 32;  // low halves lie so many bytes behind the high ones
@@ -63,21 +64,17 @@ struct RowRange {
   int first, last;
 };
 
-// Blocks i and i + half of a grid share a processor: pairs get equally many rows, their first halves never
-// fewer than the second. Which turn of how many: a pair may have to take several tiles each.
+// Blocks get equally many rows, in as few turns as their tiles allow.
 __device__ inline int turns_of(int rows, int most) {
-  const int pairs = static_cast<int>(gridDim.x) / 2;
-  return (rows + 2 * pairs * most - 1) / (2 * pairs * most);
+  const int all = static_cast<int>(gridDim.x) * most;
+  return (rows + all - 1) / all;
 }
 __device__ inline RowRange range_of(int rows, int turn, int turns) {
-  const int pairs = static_cast<int>(gridDim.x) / 2;
-  const bool second = static_cast<int>(blockIdx.x) >= pairs;
-  const int part = turn * pairs + static_cast<int>(blockIdx.x) - (second ? pairs : 0);
-  const int blocks = (rows + kBlock - 1) / kBlock, parts = pairs * turns;
-  const int first = static_cast<int>(static_cast<std::int64_t>(part) * blocks / parts);
-  const int last = static_cast<int>(static_cast<std::int64_t>(part + 1) * blocks / parts);
-  const int middle = first + (last - first + 1) / 2;
-  return {(second ? middle : first) * kBlock, min(rows, (second ? last : middle) * kBlock)};
+  const std::int64_t blocks = (rows + kBlock - 1) / kBlock;
+  const int parts = static_cast<int>(gridDim.x) * turns;
+  const int part = turn * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x);
+  return {static_cast<int>(part * blocks / parts) * kBlock,
+          min(rows, static_cast<int>((part + 1) * blocks / parts) * kBlock)};
 }
 
 struct Tile {
@@ -133,23 +130,31 @@ struct Share {
   __device__ Share(int columns, int tile_blocks) {
     const int warp = threadIdx.x / 32;
     groups = padded16(columns) / kBlock;
-    const int bits = min(31 - __clz(groups), 3);
+    const int bits = min(31 - __clz(groups), 3);  // at most kMostAcross
     across = 1 << bits;
     down = kChainWarps >> bits;
     group = warp & (across - 1);
     first = warp >> bits;
-    blocks = first >= tile_blocks ? 0 : (tile_blocks - first + down - 1) >> (3 - bits);
+    blocks = first >= tile_blocks ? 0 : (tile_blocks - first + down - 1) >> (4 - bits);
   }
 };
 
 template <int kBlocks>
 using Sums = float[kBlocks][2][4];
 
+// Where a warp has few sums the three products of a number go to sums of their own, to be added in the end:
+// each then waits less for the one before.
+template <int kBlocks>
+inline constexpr int kSumSets = kBlocks == 1 ? 3 : 1;
+template <int kBlocks>
+using SumSets = Sums<kBlocks>[kSumSets<kBlocks>];
+
 // Products along 16 of the inner side, of the weights in this slot. One after the other on different sums: a
 // product is long under way.
 template <int kBlocks, int kSlot>
 __device__ inline void add_step(const std::uint32_t (&at)[kBlocks], const Weights& weights,
-                                Sums<kBlocks>& sums) {
+                                SumSets<kBlocks>& sets) {
+  Sums<kBlocks>&sums = sets[0], &second = sets[kSumSets<kBlocks> / 2], &third = sets[kSumSets<kBlocks> - 1];
   const uint4 high = weights.high[kSlot], low = weights.low[kSlot];
   std::uint32_t a_high[kBlocks][4], a_low[kBlocks][4];
 #pragma unroll
@@ -164,20 +169,20 @@ __device__ inline void add_step(const std::uint32_t (&at)[kBlocks], const Weight
   }
 #pragma unroll
   for (int t = 0; t < kBlocks; ++t) {
-    multiply(sums[t][0], a_low[t], high.x, high.y);
-    multiply(sums[t][1], a_low[t], high.z, high.w);
+    multiply(second[t][0], a_low[t], high.x, high.y);
+    multiply(second[t][1], a_low[t], high.z, high.w);
   }
 #pragma unroll
   for (int t = 0; t < kBlocks; ++t) {
-    multiply(sums[t][0], a_high[t], low.x, low.y);
-    multiply(sums[t][1], a_high[t], low.z, low.w);
+    multiply(third[t][0], a_high[t], low.x, low.y);
+    multiply(third[t][1], a_high[t], low.z, low.w);
   }
 }
 
 // Adds one source's products to `sums`.
 template <int kBlocks>
 __device__ inline void add_products(const TileSource& source, const Tile& tile, const Share& share,
-                                    Weights& weights, Sums<kBlocks>& sums) {
+                                    Weights& weights, SumSets<kBlocks>& sums) {
   const int lane = threadIdx.x % 32;
   const int steps = source.steps;
   const std::uint32_t in = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile.buffer(source.buffer))) +
@@ -274,7 +279,7 @@ __device__ inline float4 completed(const TileOp& op, const PoolView& pool, const
 // rows ahead.
 template <Add kAdd, bool kBack>
 __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& tile, const Share& share,
-                         int group, unsigned char* out) {
+                         int group, float4 bias, unsigned char* out) {
   const int lane = threadIdx.x % 32, quad = lane % 4;
   const int padded = padded16(op.columns), column = group * kBlock + quad * 4;
   int row = share.first * kBlock + lane / 4;
@@ -294,6 +299,7 @@ __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& til
     const float4 next = i + 1 < 2 * share.blocks ? y_at(row + ahead, at + ahead * padded) : y;
     float4 v = *reinterpret_cast<const float4*>(out + quad * 16);
     if (row < tile.valid) {
+      v = {v.x + bias.x, v.y + bias.y, v.z + bias.z, v.w + bias.w};
       v = completed<kAdd, kBack>(op, pool, tile, row, column, v, y);
       *reinterpret_cast<float4*>(op.store + at) = v;
     } else {
@@ -309,19 +315,19 @@ __device__ void complete(const TileOp& op, const PoolView& pool, const Tile& til
 }
 
 __device__ inline void complete_any(const TileOp& op, const PoolView& pool, const Tile& tile,
-                                    const Share& share, int group, unsigned char* out) {
+                                    const Share& share, int group, float4 bias, unsigned char* out) {
   switch (static_cast<Add>(op.add)) {
     case Add::none:
-      if (op.back) return complete<Add::none, true>(op, pool, tile, share, group, out);
-      return complete<Add::none, false>(op, pool, tile, share, group, out);
+      if (op.back) return complete<Add::none, true>(op, pool, tile, share, group, bias, out);
+      return complete<Add::none, false>(op, pool, tile, share, group, bias, out);
     case Add::set_row:
-      return complete<Add::set_row, false>(op, pool, tile, share, group, out);
+      return complete<Add::set_row, false>(op, pool, tile, share, group, bias, out);
     case Add::pool:
-      return complete<Add::pool, true>(op, pool, tile, share, group, out);
+      return complete<Add::pool, true>(op, pool, tile, share, group, bias, out);
     case Add::score:
-      return complete<Add::score, false>(op, pool, tile, share, group, out);
+      return complete<Add::score, false>(op, pool, tile, share, group, bias, out);
     case Add::moments:
-      return complete<Add::moments, false>(op, pool, tile, share, group, out);
+      return complete<Add::moments, false>(op, pool, tile, share, group, bias, out);
   }
 }
 
@@ -334,30 +340,12 @@ __device__ inline void begin_next(const Chain& chain, int i, const Tile& tile, c
   if (share.blocks > 0) weights.begin(chain.ops[i].source[0], panels, share.group);
 }
 
-// The bias as what sums begin with.
-template <int kBlocks>
-__device__ inline void begin_sums(const TileOp& op, const float* biases, int group, Sums<kBlocks>& sums) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int column = group * kBlock + half * 8 + threadIdx.x % 4 * 2;
-    const float a = op.bias >= 0 && column < op.columns ? __ldg(biases + op.bias + column) : 0.0f;
-    const float b = op.bias >= 0 && column + 1 < op.columns ? __ldg(biases + op.bias + column + 1) : 0.0f;
-#pragma unroll
-    for (int t = 0; t < kBlocks; ++t) {
-      sums[t][half][0] = sums[t][half][2] = a;
-      sums[t][half][1] = sums[t][half][3] = b;
-    }
-  }
-}
-
 // The sums of 16 columns, and the weights that come after them on their way.
 template <int kBlocks>
 __device__ void multiply_group(const Chain& chain, int i, const Tile& tile, const Share& share, int group,
-                               const float* biases, const uint4* panels, Weights& weights,
-                               unsigned char* out) {
+                               const uint4* panels, Weights& weights, unsigned char* out) {
   const TileOp& op = chain.ops[i];
-  Sums<kBlocks> sums;
-  begin_sums<kBlocks>(op, biases, group, sums);
+  SumSets<kBlocks> sums = {};
   for (int s = 0; s < op.sources; ++s) {
     add_products<kBlocks>(op.source[s], tile, share, weights, sums);
     if (s + 1 < op.sources) {
@@ -368,8 +356,22 @@ __device__ void multiply_group(const Chain& chain, int i, const Tile& tile, cons
       begin_next(chain, i + 1, tile, panels, weights);
     }
   }
-  put_sums<kBlocks>(tile, share, out, sums);
+  if constexpr (kSumSets<kBlocks> == 3) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[0][0][half][j] += sums[1][0][half][j] + sums[2][0][half][j];
+    }
+  }
+  put_sums<kBlocks>(tile, share, out, sums[0]);
   __syncwarp();
+}
+
+// Of the four columns that a lane completes.
+__device__ inline float4 bias_of(const TileOp& op, const float* biases, int group) {
+  const int column = group * kBlock + threadIdx.x % 4 * 4;
+  const auto one = [&](int c) { return op.bias >= 0 && c < op.columns ? __ldg(biases + op.bias + c) : 0.0f; };
+  return {one(column), one(column + 1), one(column + 2), one(column + 3)};
 }
 
 __device__ inline void product(const Chain& chain, int i, const Tile& tile, const float* biases,
@@ -382,20 +384,21 @@ __device__ inline void product(const Chain& chain, int i, const Tile& tile, cons
   }
   for (int group = share.group; group < share.groups; group += share.across) {
     unsigned char* const out = tile.buffer(op.out) + group * kGroupBytes;
+    const float4 bias = bias_of(op, biases, group);
     switch (share.blocks) {
       case 1:
-        multiply_group<1>(chain, i, tile, share, group, biases, panels, weights, out);
+        multiply_group<1>(chain, i, tile, share, group, panels, weights, out);
         break;
       case 2:
-        multiply_group<2>(chain, i, tile, share, group, biases, panels, weights, out);
+        multiply_group<2>(chain, i, tile, share, group, panels, weights, out);
         break;
       case 3:
-        multiply_group<3>(chain, i, tile, share, group, biases, panels, weights, out);
+        multiply_group<3>(chain, i, tile, share, group, panels, weights, out);
         break;
       default:
-        multiply_group<kWarpBlocks>(chain, i, tile, share, group, biases, panels, weights, out);
+        multiply_group<kWarpBlocks>(chain, i, tile, share, group, panels, weights, out);
     }
-    complete_any(op, chain.pool, tile, share, group, out);
+    complete_any(op, chain.pool, tile, share, group, bias, out);
   }
 }
 
@@ -448,12 +451,11 @@ __device__ inline void loss(const Op& op, const Tile& tile, const Feed& feed) {
   }
 }
 
-__global__ void __launch_bounds__(kChainThreads, 2)
+__global__ void __launch_bounds__(kChainThreads, 1)
     chain_kernel(const __grid_constant__ Chain chain, Feed feed, const std::int32_t* set_of_row,
                  const float* biases, const uint4* panels) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Place places[kMostTileRows];
-  take_turn();
   const int rows = chain.of_sets ? feed.head->sets : feed.head->rows;
   Tile tile;
   tile.memory = memory;

@@ -24,9 +24,6 @@ void check(cudaError_t result, const char* what) {
   throw Error(ErrorKind::internal, std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(result));
 }
 
-// Shared memory that a block takes beside its tile, and the system beside a block.
-constexpr int kChainReserve = 8 << 10;
-
 Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
   Chain chain;
   chain.count = launch.count;
@@ -55,25 +52,6 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     }
   }
   return chain;
-}
-
-// A kernel that begins with take_turn().
-template <class... Parameters, class... Arguments>
-void launch(cudaStream_t stream, dim3 grid, int threads, std::size_t shared, void (*kernel)(Parameters...),
-            Arguments&&... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-#ifndef OCCAM_NO_EARLY
-  config.attrs = &early;
-  config.numAttrs = 1;
-#endif
-  check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "starting a kernel");
 }
 
 class CudaDevice final : public Device {
@@ -155,6 +133,11 @@ CudaDevice::CudaDevice() {
       static_cast<int>(properties.sharedMemPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   check(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
         "asking for shared memory");
+  const int square = static_cast<int>(sizeof(SquareMemory<kMuonSide>));
+  const auto more = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
+  check(cudaFuncSetAttribute(muon_kernel<MuonStage::mixed>, more, square), "asking for shared memory");
+  check(cudaFuncSetAttribute(muon_kernel<MuonStage::next>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(gradient_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              sizeof(GradientMemory)),
         "asking for shared memory");
@@ -251,12 +234,12 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   }
   gradient_jobs_ = keep(jobs);
   gradient_job_count_ = static_cast<int>(jobs.size());
-  // So many that all blocks are at work at the same time.
+  // So many parts that all blocks are at work at the same time.
   const auto of_rows = std::count_if(jobs.begin(), jobs.end(), [&](const GradientJob& job) {
     return !program.gradients[static_cast<std::size_t>(job.gradient)].of_sets;
   });
-  parts_ =
-      std::clamp(2 * processors_ / static_cast<int>(std::max<std::ptrdiff_t>(of_rows, 1)), 1, kMostParts);
+  const int blocks = processors_ * kGradientBlocks;
+  parts_ = std::clamp(blocks / static_cast<int>(std::max<std::ptrdiff_t>(of_rows, 1)), 1, kMostParts);
 
   muon_ = keep(program.muon);
   std::vector<MuonJob> gram, next;
@@ -276,39 +259,37 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
 void CudaDevice::enqueue_input(const Feed& feed, const float* weights) {
   const int sets = 2 * processors_;
   const auto packs = static_cast<int>((pack_lanes_ + kInputThreads - 1) / kInputThreads);
-  launch(stream_, dim3(static_cast<unsigned>(sets + packs)), kInputThreads, 0, begin_kernel, program_->input,
-         feed, sets, packs_, pack_ends_, static_cast<int>(program_->packs.size()), weights, panels_);
+  begin_kernel<<<static_cast<unsigned>(sets + packs), kInputThreads, 0, stream_>>>(
+      program_->input, feed, sets, packs_, pack_ends_, static_cast<int>(program_->packs.size()), weights,
+      panels_);
 }
 
 void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weights) {
   if (what.pooling) {
     const dim3 grid(static_cast<unsigned>(pool_blocks(what.pool)), static_cast<unsigned>(processors_));
-    launch(stream_, grid, kPoolThreads, 0, pool_kernel, what.pool, feed);
+    pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(what.pool, feed);
     return;
   }
-  // Two blocks to a processor where their tiles fit, of at least 16 rows.
   const int bytes = what.buffers * row_stride(what.width);
-  const int half = (shared_bytes_ - kChainReserve) / 2 / bytes / kBlock * kBlock;
-  const int most = std::min(kMostTileRows, std::max(kBlock, half));
-  launch(stream_, dim3(static_cast<unsigned>(2 * processors_)), kChainThreads,
-         static_cast<std::size_t>(most) * bytes, chain_kernel, make_chain(*program_, what, most), feed,
-         program_->input.set_of_row, weights, panels_);
+  const int most = std::min(kMostTileRows, shared_bytes_ / bytes / kBlock * kBlock);
+  chain_kernel<<<processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
+      make_chain(*program_, what, most), feed, program_->input.set_of_row, weights, panels_);
 }
 
 void CudaDevice::enqueue_muon(const Feed& feed) {
   if (program_->muon.empty()) return;
-  launch(stream_, dim3(static_cast<unsigned>(program_->muon.size())), kMuonThreads, 0, muon_begin_kernel,
-         muon_, learning_);
-  const dim3 grams(static_cast<unsigned>(gram_job_count_)), nexts(static_cast<unsigned>(next_job_count_));
+  muon_begin_kernel<<<static_cast<unsigned>(program_->muon.size()), kMuonThreads, 0, stream_>>>(muon_,
+                                                                                                learning_);
+  const auto grams = static_cast<unsigned>(gram_job_count_), nexts = static_cast<unsigned>(next_job_count_);
   for (int iteration = 0; iteration < kMuonIterations; ++iteration) {
     const int turn = iteration % 2;
     const bool last = iteration + 1 == kMuonIterations;
-    launch(stream_, grams, kMuonSquareThreads, 0, muon_kernel<MuonStage::gram>, muon_, gram_jobs_, turn, last,
-           feed, learning_);
-    launch(stream_, grams, kMuonSquareThreads, 0, muon_kernel<MuonStage::mixed>, muon_, gram_jobs_, turn,
-           last, feed, learning_);
-    launch(stream_, nexts, kMuonSquareThreads, 0, muon_kernel<MuonStage::next>, muon_, next_jobs_, turn, last,
-           feed, learning_);
+    muon_kernel<MuonStage::gram><<<grams, kMuonSquareThreads, sizeof(SquareMemory<kMuonSide>), stream_>>>(
+        muon_, gram_jobs_, turn, last, feed, learning_);
+    muon_kernel<MuonStage::mixed><<<grams, kMuonSquareThreads, sizeof(SquareMemory<kMuonSide>), stream_>>>(
+        muon_, gram_jobs_, turn, last, feed, learning_);
+    muon_kernel<MuonStage::next><<<nexts, kMuonSquareThreads, sizeof(SquareMemory<kMuonSide>), stream_>>>(
+        muon_, next_jobs_, turn, last, feed, learning_);
   }
 }
 
@@ -316,12 +297,12 @@ void CudaDevice::enqueue_step(const Feed& feed) {
   enqueue_input(feed, learning_.weights);
   for (const Launch& what : program_->training) enqueue(what, feed, learning_.weights);
   const dim3 grid(static_cast<unsigned>(gradient_job_count_), static_cast<unsigned>(parts_));
-  launch(stream_, grid, kGradientThreads, sizeof(GradientMemory), gradient_kernel, gradients_, gradient_jobs_,
-         parts_, feed, learning_);
-  const dim3 blocks(static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads));
-  launch(stream_, blocks, kReduceThreads, 0, reduce_kernel, parts_, feed, learning_, program_->losses);
+  gradient_kernel<<<grid, kGradientThreads, sizeof(GradientMemory), stream_>>>(gradients_, gradient_jobs_,
+                                                                               parts_, feed, learning_);
+  const auto blocks = static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads);
+  reduce_kernel<<<blocks, kReduceThreads, 0, stream_>>>(parts_, feed, learning_, program_->losses);
   enqueue_muon(feed);
-  launch(stream_, blocks, kReduceThreads, 0, adam_kernel, feed, learning_);
+  adam_kernel<<<blocks, kReduceThreads, 0, stream_>>>(feed, learning_);
 }
 
 cudaGraphExec_t CudaDevice::captured(int slot) {

@@ -98,7 +98,6 @@ __device__ inline void pack(const Source* packs, const std::int64_t* ends, int c
 __global__ void __launch_bounds__(kInputThreads)
     begin_kernel(InputPlan input, Feed feed, int blocks_of_sets, const Source* packs,
                  const std::int64_t* ends, int count, const float* weights, uint4* panels) {
-  take_turn();
   if (static_cast<int>(blockIdx.x) < blocks_of_sets) {
     enter_sets(input, feed, blocks_of_sets);
     return;

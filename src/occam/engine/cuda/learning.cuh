@@ -8,11 +8,15 @@
 namespace occam::gpu {
 
 // A block's share of the gradients: a square of one of them.
-inline constexpr int kGradientSide = 128;
+#ifndef OCCAM_SIDE
+#define OCCAM_SIDE 128
+#endif
+inline constexpr int kGradientSide = OCCAM_SIDE;
+inline constexpr int kGradientBlocks = kGradientSide == 128 ? 2 : 3;  // to a processor
 inline constexpr int kGradientThreads = square_threads(kGradientSide);
 
 struct GradientMemory {
-  SquareMemory<kGradientSide> rows[2];
+  SquareMemory<kGradientSide> rows;
   float4 sums[kGradientThreads];
 };
 
@@ -20,12 +24,11 @@ struct GradientJob {
   std::int32_t gradient, k0, n0;
 };
 
-__global__ void __launch_bounds__(kGradientThreads, 2)
+__global__ void __launch_bounds__(kGradientThreads, kGradientBlocks)
     gradient_kernel(const Gradient* gradients, const GradientJob* jobs, int parts, Feed feed,
                     Learning learning) {
   extern __shared__ __align__(16) unsigned char memory[];
   GradientMemory& shared = *reinterpret_cast<GradientMemory*>(memory);
-  take_turn();
   const GradientJob job = jobs[blockIdx.x];
   const Gradient g = gradients[job.gradient];
   const int rows = g.of_sets ? feed.head->sets : feed.head->rows;
@@ -84,7 +87,6 @@ __device__ inline void judge(const Feed& feed, const Learning& learning, const d
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_kernel(int most_parts, Feed feed, Learning learning, const double* losses) {
   __shared__ bool last;
-  take_turn();
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
   float sum = 0;
   if (i < learning.size) {
@@ -109,7 +111,6 @@ __global__ void __launch_bounds__(kReduceThreads)
 }
 
 __global__ void adam_kernel(Feed feed, Learning learning) {
-  take_turn();
   if (learning.report->active == 0) return;
   const StepHead head = *feed.head;
   const float clip = learning.report->clip;
@@ -137,7 +138,6 @@ __device__ inline std::int64_t muon_flat(const MuonMatrix& m, int r, int c) {
 // Momentum of one matrix, scaled to norm 1, and its transpose.
 __global__ void __launch_bounds__(kMuonThreads)
     muon_begin_kernel(const MuonMatrix* matrices, Learning learning) {
-  take_turn();
   if (learning.report->active == 0) return;
   const MuonMatrix& m = matrices[blockIdx.x];
   const int size = m.rows * m.columns;
@@ -175,8 +175,8 @@ template <MuonStage kStage>
 __global__ void __launch_bounds__(kMuonSquareThreads)
     muon_kernel(const MuonMatrix* matrices, const MuonJob* jobs, int turn, bool last, Feed feed,
                 Learning learning) {
-  __shared__ SquareMemory<kMuonSide> memory[2];
-  take_turn();
+  extern __shared__ __align__(16) unsigned char shared[];
+  SquareMemory<kMuonSide>& memory = *reinterpret_cast<SquareMemory<kMuonSide>*>(shared);
   if (learning.report->active == 0) return;
   const MuonJob job = jobs[blockIdx.x];
   const MuonMatrix& m = matrices[job.matrix];

@@ -8,15 +8,6 @@
 
 namespace occam::gpu {
 
-// Every kernel begins with this. The next kernel may take its place on the processors from now on; what the
-// kernels before wrote is there when it returns.
-__device__ inline void take_turn() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
 // Two neighbouring numbers, first halves and second halves.
 struct Pair {
   std::uint32_t high, low;
@@ -48,6 +39,22 @@ __device__ inline void load_blocks_transposed(const void* row, std::uint32_t (&r
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(address));
+}
+
+// 16 bytes from the device to shared memory, while the thread goes on; wait_for_copies<k>() waits until at
+// most the last k groups of them are under way.
+__device__ inline void copy_ahead(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ inline void end_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int kGroups>
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
 }
 
 // c (16, 8) += a (16, 16) b (16, 8).

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "occam/engine/cuda/elements.hpp"
-#include "occam/engine/cuda/mma.cuh"
 
 namespace occam::gpu {
 
@@ -113,7 +112,6 @@ __device__ inline void pool_moments(const PoolView& v, int set, int first, int l
 
 __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed feed) {
   __shared__ Seen seen[kPoolWarps][32];
-  take_turn();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int column_blocks = (v.width + 31) / 32;
   for (int set = blockIdx.y; set < feed.head->sets; set += gridDim.y) {

@@ -27,43 +27,43 @@ struct SquareMemory {
     __nv_bfloat16 high[kDepth][kSide + 8], low[kDepth][kSide + 8];
   };
   Rows x, d;
+  // Rows to come, as they are on the device. Every thread looks at what it copied itself, and at nothing
+  // else.
+  float4 ahead[2][8][square_threads(kSide)];
 };
 
-// What a thread carries of 32 rows: four neighbouring columns of every eighth of them.
+// A thread's part of 32 rows: four neighbouring columns of every eighth of them.
 template <int kSide>
-struct Carried {
-  float4 v[4];
-
+struct Carrier {
   __device__ static int column() { return static_cast<int>(threadIdx.x) % (kSide / 4) * 4; }
   __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / (kSide / 4) + i * 8; }
 
-  __device__ void fetch(Operand from, int column0, int row0, int last) {
+  __device__ static void fetch(Operand from, int column0, int row0, int last,
+                               float4 (*to)[square_threads(kSide)]) {
     const int c = column0 + column();
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int r = row0 + row(i);
-      v[i] = {0, 0, 0, 0};
+      float4* const place = &to[i][threadIdx.x];
       if (r < last && c < from.stride) {
-        v[i] = *reinterpret_cast<const float4*>(from.data + static_cast<std::int64_t>(r) * from.stride + c);
+        copy_ahead(place, from.data + static_cast<std::int64_t>(r) * from.stride + c);
+      } else {
+        *place = {0, 0, 0, 0};
       }
     }
   }
-  __device__ void put(typename SquareMemory<kSide>::Rows& to) const {
+  __device__ static float4 put(const float4 (*from)[square_threads(kSide)],
+                               typename SquareMemory<kSide>::Rows& to) {
+    float4 sum = {0, 0, 0, 0};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const Pair a = split(v[i].x, v[i].y), b = split(v[i].z, v[i].w);
+      const float4 v = from[i][threadIdx.x];
+      const Pair a = split(v.x, v.y), b = split(v.z, v.w);
       *reinterpret_cast<uint2*>(&to.high[row(i)][column()]) = {a.high, b.high};
       *reinterpret_cast<uint2*>(&to.low[row(i)][column()]) = {a.low, b.low};
+      sum = {sum.x + v.x, sum.y + v.y, sum.z + v.z, sum.w + v.w};
     }
-  }
-  __device__ void add_to(float4& sum) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      sum.x += v[i].x;
-      sum.y += v[i].y;
-      sum.z += v[i].z;
-      sum.w += v[i].w;
-    }
+    return sum;
   }
 };
 
@@ -128,30 +128,30 @@ struct Results {
 // that the thread carried.
 template <int kSide>
 __device__ void transposed_product(Operand x, Operand d, int k0, int n0, int first, int last,
-                                   SquareMemory<kSide> (&memory)[2], Results<kSide>& results, float4& sums) {
+                                   SquareMemory<kSide>& memory, Results<kSide>& results, float4& sums) {
   // Warps whose part lies outside only carry.
   const bool within = k0 + Results<kSide>::k0() < x.stride && n0 + Results<kSide>::n0() < d.stride;
-  Carried<kSide> of_x, of_d;
-  const auto fetch = [&](int row) {
-    of_x.fetch(x, k0, row, last);
-    of_d.fetch(d, n0, row, last);
+  const auto fetch = [&](int row, int turn) {
+    if (row < last) {
+      Carrier<kSide>::fetch(x, k0, row, last, memory.ahead[turn]);
+      Carrier<kSide>::fetch(d, n0, row, last, memory.ahead[turn] + 4);
+    }
+    end_group();
   };
-  const auto put = [&](SquareMemory<kSide>& to) {
-    of_x.put(to.x);
-    of_d.put(to.d);
-    of_d.add_to(sums);
-  };
-  fetch(first);
-  put(memory[0]);
-  __syncthreads();
-  int now = 0;
-  for (int row = first; row < last; row += kDepth, now = 1 - now) {
-    const bool more = row + kDepth < last;
-    if (more) fetch(row + kDepth);
-    if (within) results.add_rows(memory[now]);
-    if (more) put(memory[1 - now]);
+  fetch(first, 0);
+  fetch(first + kDepth, 1);
+  int turn = 0;
+  for (int row = first; row < last; row += kDepth, turn = 1 - turn) {
+    wait_for_copies<1>();
+    Carrier<kSide>::put(memory.ahead[turn], memory.x);
+    const float4 sum = Carrier<kSide>::put(memory.ahead[turn] + 4, memory.d);
+    sums = {sums.x + sum.x, sums.y + sum.y, sums.z + sum.z, sums.w + sum.w};
+    fetch(row + 2 * kDepth, turn);
+    __syncthreads();
+    if (within) results.add_rows(memory);
     __syncthreads();
   }
+  wait_for_copies<0>();
 }
 
 }  // namespace occam::gpu
