@@ -5,9 +5,9 @@ set(OCCAM_CUDA AUTO CACHE STRING "Build the CUDA engine: ON, OFF, or AUTO (where
 set(OCCAM_CUDA_FOLDER "" CACHE PATH "A folder with bin/nvcc, include and lib")
 set(OCCAM_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities to compile for; the first one also for newer GPUs")
 
-# occam_cuda(TARGET FOLDER): sets OCCAM_HAS_CUDA.
+# occam_cuda(TARGET FOLDER): in the folder that makes the target. Sets OCCAM_HAS_CUDA, for all folders.
 function(occam_cuda target folder)
-  set(OCCAM_HAS_CUDA OFF PARENT_SCOPE)
+  set(OCCAM_HAS_CUDA OFF CACHE INTERNAL "")
   if(OCCAM_CUDA STREQUAL OFF)
     target_sources(${target} PRIVATE ${folder}/no_cuda.cpp)
     return()
@@ -47,5 +47,5 @@ function(occam_cuda target folder)
   target_sources(${target} PRIVATE ${object})
   find_package(Threads REQUIRED)
   target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:${OCCAM_CUDART}> ${CMAKE_DL_LIBS} rt Threads::Threads)
-  set(OCCAM_HAS_CUDA ON PARENT_SCOPE)
+  set(OCCAM_HAS_CUDA ON CACHE INTERNAL "")
 endfunction()

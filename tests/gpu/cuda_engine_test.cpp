@@ -22,7 +22,6 @@ class CudaEngineCases : public ::testing::TestWithParam<EngineCase> {};
 TEST_P(CudaEngineCases, StepsAndAnswersAreThoseOfTheCpu) {
   ThreadPool pool(1);
   const EngineDifferences seen = differences_from_cpu(GetParam(), cuda_engine(GetParam(), pool), kTolerance);
-  RecordProperty("gradient", fmt::format("{:.2e}", seen.gradient));
   fmt::print("{}: loss {:.1e} gradient {:.1e} answers {:.1e}\n", GetParam().name, seen.loss, seen.gradient,
              seen.answers);
   EXPECT_LT(seen.loss, 1e-4);

@@ -1,7 +1,6 @@
-// Programs of rows: a block carries a tile of rows through all layers, which stay in shared memory. Eight
-// warps share the columns of a product, or rows where columns are few; weights come from the cache of the
-// device straight into registers. Two blocks share a processor, so that one multiplies while the other reads
-// and writes.
+// Programs of rows: a block carries a tile of rows through all layers, which stay in shared memory. Sixteen
+// warps share the columns of a product and, where columns are few, its rows; weights come from the cache of
+// the device straight into registers, the first of them while the layer before is still being completed.
 //
 // A matrix of the tile holds every number in 4 bytes. 16 neighbours of a row take 64: first their high
 // halves, then their low ones (mma.cuh). The warp that makes these 16 columns puts its sums there as they
@@ -15,7 +14,7 @@ namespace occam::gpu {
 
 inline constexpr int kChainThreads = 512;
 inline constexpr int kChainWarps = kChainThreads / 32;
-inline constexpr int kWarpBlocks = 4;  // of rows, that a warp takes at most
+inline constexpr int kWarpBlocks = 3;  // of rows, that a warp takes at most
 inline constexpr int kMostAcross = 8;  // warps side by side
 inline constexpr int kMostTileRows = kWarpBlocks * kBlock * kChainWarps / kMostAcross;
 inline constexpr int kAhead = 4;  // blocks of weights under way (add_products counts on 4)
@@ -391,9 +390,6 @@ __device__ inline void product(const Chain& chain, int i, const Tile& tile, cons
         break;
       case 2:
         multiply_group<2>(chain, i, tile, share, group, panels, weights, out);
-        break;
-      case 3:
-        multiply_group<3>(chain, i, tile, share, group, panels, weights, out);
         break;
       default:
         multiply_group<kWarpBlocks>(chain, i, tile, share, group, panels, weights, out);

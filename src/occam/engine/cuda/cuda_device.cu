@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-#include "occam/core/error.hpp"
 #include "occam/engine/cuda/chain.cuh"
 #include "occam/engine/cuda/device.hpp"
 #include "occam/engine/cuda/input.cuh"
@@ -13,15 +12,13 @@
 namespace occam::gpu {
 namespace {
 
-// (nvcc does not take format strings that are checked when compiled.)
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
   cudaGetLastError();
   if (result == cudaErrorMemoryAllocation) {
-    throw Error(ErrorKind::usage,
-                "the GPU has too little memory for this network and batch; use --device cpu");
+    throw_usage("the GPU has too little memory for this network and batch; use --device cpu");
   }
-  throw Error(ErrorKind::internal, std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(result));
+  throw_internal(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(result));
 }
 
 Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
@@ -110,15 +107,15 @@ CudaDevice::CudaDevice() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     cudaGetLastError();
-    throw Error(ErrorKind::usage,
-                "no GPU found: there is none of NVIDIA, or its driver is missing or too old; use "
-                "--device cpu");
+    throw_usage(
+        "no GPU found: there is none of NVIDIA, or its driver is missing or too old; use "
+        "--device cpu");
   }
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "looking at the GPU");
   if (properties.major < 8) {
-    throw Error(ErrorKind::usage, std::string("the GPU (") + properties.name +
-                                      ") is too old: compute capability 8.0 is needed; use --device cpu");
+    throw_usage(std::string("the GPU (") + properties.name +
+                ") is too old: compute capability 8.0 is needed; use --device cpu");
   }
   processors_ = properties.multiProcessorCount;
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
@@ -205,12 +202,10 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   learning_ = learning;
   std::copy(feeds, feeds + kSlots, feeds_);
   for (const Launch& launch : program.training) {
-    if (launch.count > kMostOps)
-      throw Error(ErrorKind::usage, "the network has too many layers for the CUDA engine");
+    if (launch.count > kMostOps) throw_usage("the network has too many layers for the CUDA engine");
     if (launch.pooling || launch.buffers * row_stride(launch.width) * kBlock <= shared_bytes_) continue;
-    throw Error(ErrorKind::usage,
-                "layers of " + std::to_string(launch.width) +
-                    " units do not fit into the shared memory of this GPU; use --device cpu");
+    throw_usage("layers of " + std::to_string(launch.width) +
+                " units do not fit into the shared memory of this GPU; use --device cpu");
   }
   packs_ = keep(program.packs);
   std::vector<std::int64_t> ends;

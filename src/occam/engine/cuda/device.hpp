@@ -4,10 +4,16 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "occam/engine/cuda/program.hpp"
 
 namespace occam::gpu {
+
+// Errors of a device: nvcc does not take the headers that Error needs.
+[[noreturn]] void throw_usage(const std::string& message);
+[[noreturn]] void throw_internal(const std::string& message);
 
 // A batch and its answers travel in slots, in turn: one is filled while the other is read.
 inline constexpr int kSlots = 2;

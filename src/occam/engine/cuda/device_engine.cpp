@@ -25,6 +25,14 @@ std::int64_t bytes_of(std::int64_t count) {
 
 }  // namespace
 
+void throw_usage(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+void throw_internal(const std::string& message) {
+  throw Error(ErrorKind::internal, message);
+}
+
 DeviceEngine::DeviceEngine(const NetworkConfig& config, ThreadPool& pool, std::unique_ptr<Device> device)
     : network_(config), pool_(pool), device_(std::move(device)) {
   provide(1, 1);
@@ -112,6 +120,7 @@ void DeviceEngine::learn(LearningPlan plan, LearningState state, std::int64_t st
   if (plan_.optimiser == Optimiser::muon) send(learning_.momentum, state.momentum);
   adam_step_ = step;
   begun_.clear();
+  begun_failed_.clear();
   fresh_ = true;
   failed_next_ = nullptr;
   report_ = {};
@@ -182,9 +191,9 @@ void DeviceEngine::step(BatchFeed& batches, const StepSettings& settings) {
   device_->step(slot_, slots_[slot_].data(), staged_[slot_].data(), bytes);
   ++adam_step_;
   fresh_ = false;
-  begun_.push_back({settings.step, {}});
-  if (batches.first_use(settings.step))
-    begun_.back().failed.assign(batch.failed_draws().begin(), batch.failed_draws().end());
+  begun_.push_back(settings.step);
+  const bool first_use = batches.first_use(settings.step);
+  for (const std::int64_t failed : batch.failed_draws()) begun_failed_.push_back(first_use ? failed : 0);
   // The step is begun and will be learned from: what fails now is of the next one.
   try {
     const SideTasks next = batches.begin_next(settings.step);
@@ -201,14 +210,16 @@ void DeviceEngine::collect() {
   if (std::exchange(taken_, false)) report_.clear();
   Report report;
   device_->read(&report, report_memory_.data(), sizeof(Report));
+  const std::size_t J = begun_failed_.size() / begun_.size();
   for (std::size_t i = 0; i < begun_.size(); ++i) {
     if (report.fault != 0 && static_cast<std::int32_t>(i) >= report.fault_at) {
-      report_.fault = begun_[i].step;
+      report_.fault = begun_[i];
       break;
     }
-    report_.add(report.losses[i], begun_[i].failed);
+    report_.add(report.losses[i], std::span<const std::int64_t>(begun_failed_).subspan(i * J, J));
   }
   begun_.clear();
+  begun_failed_.clear();
 }
 
 const StepReport& DeviceEngine::take_report() {

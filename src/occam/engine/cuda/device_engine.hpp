@@ -57,12 +57,8 @@ class DeviceEngine final : public Engine {
   Learning learning_;
   int slot_ = 0;
 
-  // What was begun since the last look at the report.
-  struct Begun {
-    std::int64_t step;
-    std::vector<std::int64_t> failed;
-  };
-  std::vector<Begun> begun_;
+  // What was begun since the last look at the report: steps, and their draws without usable data, (J) each.
+  std::vector<std::int64_t> begun_, begun_failed_;
   bool fresh_ = true;
   std::exception_ptr failed_next_;  // in the making of the next batch
   StepReport report_;

@@ -25,6 +25,7 @@ struct EngineCase {
   std::int64_t channels = 2;
   bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
   bool missing = false;  // values of the first column
+  bool large = false;    // slow in plain loops
   std::int64_t models = 3;
   std::int64_t sets = 12;
   std::int64_t largest = 40;  // observations of a data set
@@ -77,7 +78,9 @@ inline std::vector<EngineCase> engine_cases() {
   EngineCase& wide =
       add("wide", {{"inv_width", 144}, {"after_width", 300}, {"modules", 1}, {"pooling", "attention"}});
   wide.optimiser = Optimiser::muon;
+  wide.large = true;
   EngineCase& long_sets = add("long_sets", with({{"modules", 1}, {"pooling", "attention"}}));
+  long_sets.large = true;
   long_sets.sets = 5;
   long_sets.largest = 3000;
   return cases;

@@ -8,11 +8,8 @@
 namespace occam::gpu {
 
 // A block's share of the gradients: a square of one of them.
-#ifndef OCCAM_SIDE
-#define OCCAM_SIDE 128
-#endif
-inline constexpr int kGradientSide = OCCAM_SIDE;
-inline constexpr int kGradientBlocks = kGradientSide == 128 ? 2 : 3;  // to a processor
+inline constexpr int kGradientSide = 64;
+inline constexpr int kGradientBlocks = 3;  // to a processor
 inline constexpr int kGradientThreads = square_threads(kGradientSide);
 
 struct GradientMemory {
