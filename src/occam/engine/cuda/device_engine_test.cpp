@@ -86,6 +86,17 @@ TEST(DeviceEngine, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(plain_engine(c, pool), Error);
 }
 
+// Without a GPU, or without CUDA in this build, the message names the way out.
+TEST(DeviceEngine, AMissingGpuIsToldAsSuch) {
+  try {
+    gpu::make_cuda_device();
+    GTEST_SKIP() << "there is a GPU";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("--device cpu"), std::string::npos);
+  }
+}
+
 TEST(DeviceFormulas, GammaFunctionsAreThoseOfTheLibrary) {
   for (double x = 1; x < 1e6; x *= 1.37) {
     EXPECT_NEAR(gpu::digamma(x), boost::math::digamma(x), 1e-14 * std::max(1.0, std::log(x)));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct EngineCase {
   std::int64_t sets = 12;
   std::int64_t largest = 40;  // observations of a data set
 };
+
+inline void PrintTo(const EngineCase& c, std::ostream* out) {
+  *out << c.name;
+}
 
 inline std::vector<EngineCase> engine_cases() {
   using nlohmann::json;
