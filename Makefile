@@ -27,7 +27,7 @@ with_python = [ ! -x $(PYTHON) ] || grep -qs OCCAM_PYTHON:BOOL=ON build/release/
 
 .PHONY: help
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 .PHONY: setup
 setup: ## install the packages that are missing
@@ -62,6 +62,12 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@$(STEADY) build/tsan/tests/threaded_tests --gtest_brief=1 --gtest_filter='$(THREADED)'
 	@echo "== all tests"
 	@ctest --preset release -j $(JOBS) --progress
+
+.PHONY: gpu-test
+gpu-test: ## tests of the CUDA engine, on a machine with a GPU and nvcc
+	@scripts/setup.sh test
+	$(call build,release,gpu_tests)
+	@build/release/tests/gpu_tests --gtest_brief=1
 
 .PHONY: fuzz
 fuzz: ## fuzz every reader with libFuzzer, SECONDS=60 in all for each processor (installs clang)

@@ -42,6 +42,9 @@ if(OCCAM_HWY_LIBRARY)
   target_link_libraries(occam_library PUBLIC $<INSTALL_INTERFACE:hwy>)
   string(APPEND OCCAM_PC_LIBRARIES " -lhwy")
 endif()
+if(OCCAM_HAS_CUDA)
+  string(APPEND OCCAM_PC_LIBRARIES " ${OCCAM_CUDART} -lrt")
+endif()
 if(ZLIB_FOUND)
   target_link_libraries(occam_library PUBLIC $<INSTALL_INTERFACE:ZLIB::ZLIB>)
   set(OCCAM_PC_REQUIRES "zlib")
@@ -53,7 +56,8 @@ set_target_properties(occam_library PROPERTIES EXPORT_NAME occam)
 install(TARGETS occam_library EXPORT occamTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY src/occam DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp"
-        PATTERN "test_support.hpp" EXCLUDE PATTERN "*reference.hpp" EXCLUDE PATTERN "web" EXCLUDE)
+        PATTERN "test_support.hpp" EXCLUDE PATTERN "engine_cases.hpp" EXCLUDE PATTERN "plain_device.hpp" EXCLUDE
+        PATTERN "*reference.hpp" EXCLUDE PATTERN "web" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/generated/occam/core/version.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/occam/core COMPONENT development)
 

@@ -119,20 +119,21 @@ void transpose(Matrix<const T> from, Matrix<T> to) {
 
 }  // namespace
 
-template <class T>
-Muon<T>::Muon(const ParameterLayout& layout) {
+std::vector<MuonPlace> muon_places(const ParameterLayout& layout) {
+  std::vector<MuonPlace> places;
   for (const Tensor& tensor : layout.tensors()) {
     if (tensor.shape.size() < 2 || is_output(tensor)) continue;
     const std::int64_t columns = tensor.shape.back();
     const std::int64_t rows = tensor.size / std::max<std::int64_t>(columns, 1);
     if (std::min(rows, columns) < kSmallest) continue;
-    matrices_.push_back({tensor.offset, rows, columns});
+    places.push_back({tensor.offset, rows, columns});
   }
+  return places;
 }
 
 template <class T>
 void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights) const {
-  const Place& place = matrices_[static_cast<std::size_t>(matrix)];
+  const MuonPlace& place = matrices_[static_cast<std::size_t>(matrix)];
   gradient += place.first;
   momentum += place.first;
   weights += place.first;

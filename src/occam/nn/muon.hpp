@@ -12,10 +12,16 @@
 
 namespace occam {
 
+// A weight matrix that Muon updates, in the flat vectors.
+struct MuonPlace {
+  std::int64_t first, rows, columns;
+};
+std::vector<MuonPlace> muon_places(const ParameterLayout& layout);
+
 template <class T>
 class Muon {
  public:
-  explicit Muon(const ParameterLayout& layout);
+  explicit Muon(const ParameterLayout& layout) : matrices_(muon_places(layout)) {}
 
   std::int64_t matrices() const { return static_cast<std::int64_t>(matrices_.size()); }
   // From any thread, each matrix once a step. All three are flat vectors of the layout; the gradient of the
@@ -23,10 +29,7 @@ class Muon {
   void update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights) const;
 
  private:
-  struct Place {
-    std::int64_t first, rows, columns;
-  };
-  std::vector<Place> matrices_;
+  std::vector<MuonPlace> matrices_;
 };
 
 }  // namespace occam

@@ -1,0 +1,120 @@
+// One training step on a device, by the networks of engine_bench and the default one: what a step takes when
+// many follow each other, simulation left out. Prints one JSON object per line.
+//   gpu_bench [--device cuda|cpu] [--only a,b,default,muon,large] [--steps N]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "occam/core/rng.hpp"
+#include "occam/engine/engine.hpp"
+
+namespace {
+
+using namespace occam;
+using Clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+struct Case {
+  std::string name;
+  std::int64_t sets, n, channels, models;
+  json options;
+  Optimiser optimiser = Optimiser::adam;
+};
+
+json study(std::int64_t wide, std::int64_t narrow, std::int64_t post_layers) {
+  return {{"architecture", "set"}, {"modules", 2},        {"moments", 0},
+          {"inv_width", wide},     {"after_width", wide}, {"after_layers", 2},
+          {"equiv_width", narrow}, {"post_width", wide},  {"post_layers", post_layers},
+          {"summary", 0},          {"log_n", false},      {"pooling", "attention"}};
+}
+
+std::vector<Case> cases() {
+  return {{"a", 64, 50, 1, 2, study(64, 32, 2)},
+          {"b", 64, 150, 3, 6, study(128, 64, 3)},
+          {"default", 64, 100, 2, 3, json::object()},
+          {"muon", 64, 100, 2, 3, json::object(), Optimiser::muon},
+          {"large", 512, 500, 3, 6, study(128, 64, 3)}};
+}
+
+// The same two batches over and over.
+class SameFeed final : public BatchFeed {
+ public:
+  explicit SameFeed(const Case& c) {
+    Rng rng(1, Purpose::test, 0);
+    for (Batch& batch : batches_) {
+      batch.reset(c.channels, 0, c.models);
+      for (std::int64_t b = 0; b < c.sets; ++b) {
+        batch.append(static_cast<std::int32_t>(b % c.models), c.n, c.n);
+        for (float& x : batch.mutable_data(b)) x = static_cast<float>(rng.normal());
+      }
+    }
+  }
+  const Batch& batch(std::int64_t step) override { return batches_[step % 2]; }
+  SideTasks begin_next(std::int64_t) override { return {}; }
+  void end_next() override {}
+  bool first_use(std::int64_t) const override { return false; }
+
+ private:
+  Batch batches_[2];
+};
+
+void run(const Case& c, const std::string& device, std::int64_t steps) {
+  NetworkConfig config;
+  config.channels = c.channels;
+  config.models = c.models;
+  config.standardisation.mean.assign(static_cast<std::size_t>(c.channels), 0.0);
+  config.standardisation.scale.assign(static_cast<std::size_t>(c.channels), 1.0);
+  config.set_options(c.options, "bench");
+  const Network<float> network(config);
+  std::vector<float> weights(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(weights, 1, 0);
+  ThreadPool pool;
+  const auto engine = make_engine(device, config, pool);
+  LearningPlan plan;
+  plan.optimiser = c.optimiser;
+  engine->learn(plan, fresh_state(weights, c.optimiser), 0);
+  SameFeed feed(c);
+  std::int64_t step = 0;
+  const auto go = [&](std::int64_t count) {
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < count; ++i, ++step) engine->step(feed, {step, 1e-4, 0, 0});
+    engine->take_report();
+    return 1e3 * std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
+  };
+  go(std::min<std::int64_t>(steps, 20));
+  std::vector<double> times;
+  for (int repeat = 0; repeat < 9; ++repeat) times.push_back(go(steps));
+  std::sort(times.begin(), times.end());
+  NetworkAnswers answers;
+  const Batch& batch = feed.batch(0);
+  std::vector<double> answering;
+  for (int repeat = 0; repeat < 9; ++repeat) {
+    const auto start = Clock::now();
+    engine->answer(weights, batch.view(), 1, answers);
+    answering.push_back(1e3 * std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::sort(answering.begin(), answering.end());
+  const json line = {{"device", device},          {"case", c.name},
+                     {"ms_median", times[4]},     {"ms_min", times[0]},
+                     {"answer_ms", answering[4]}, {"weights", network.weight_count()}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string device = "cuda", only = "a,b,default,muon,large";
+  std::int64_t steps = 200;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string key = argv[i];
+    if (key == "--device") device = argv[i + 1];
+    if (key == "--only") only = argv[i + 1];
+    if (key == "--steps") steps = std::stoll(argv[i + 1]);
+  }
+  for (const Case& c : cases()) {
+    if (("," + only + ",").find("," + c.name + ",") != std::string::npos) run(c, device, steps);
+  }
+}

@@ -1,0 +1,13 @@
+// The engine `cuda`: a GPU, where this build and this machine have one.
+#include "occam/engine/cuda/device_engine.hpp"
+
+namespace occam {
+
+void register_cuda(Registry<EngineKind>& registry) {
+  registry.add("cuda", {"the first GPU of NVIDIA in this machine",
+                        [](const NetworkConfig& config, ThreadPool& pool) -> std::unique_ptr<Engine> {
+                          return std::make_unique<gpu::DeviceEngine>(config, pool, gpu::make_cuda_device());
+                        }});
+}
+
+}  // namespace occam

@@ -1,0 +1,299 @@
+#include "occam/engine/cuda/device_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "occam/nn/adam.hpp"
+
+namespace occam::gpu {
+namespace {
+
+// Answers are made of parts of so many observations.
+constexpr std::int64_t kAnswerRows = 1 << 14;
+constexpr std::int64_t kAnswerSets = 1 << 12;
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
+template <class T>
+std::int64_t bytes_of(std::int64_t count) {
+  return count * static_cast<std::int64_t>(sizeof(T));
+}
+
+}  // namespace
+
+void throw_usage(const std::string& message) {
+  throw Error(ErrorKind::usage, message);
+}
+
+void throw_internal(const std::string& message) {
+  throw Error(ErrorKind::internal, message);
+}
+
+DeviceEngine::DeviceEngine(const NetworkConfig& config, ThreadPool& pool, std::unique_ptr<Device> device)
+    : network_(config), pool_(pool), device_(std::move(device)) {
+  provide(1, 1);
+}
+
+DeviceEngine::SlotLayout DeviceEngine::slot_layout() const {
+  SlotLayout layout{};
+  const NetworkConfig& config = network_.config();
+  layout.offsets = aligned(sizeof(StepHead));
+  layout.models = layout.offsets + aligned(bytes_of<std::int32_t>(capacity_.sets + 1));
+  layout.present = layout.models + aligned(bytes_of<std::int32_t>(capacity_.sets));
+  layout.targets = layout.present + aligned(bytes_of<float>(capacity_.sets));
+  layout.raw = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
+  layout.bytes = layout.raw + aligned(bytes_of<float>(capacity_.rows * config.channels));
+  return layout;
+}
+
+// Memory for a batch of this size; a little more than asked for, so that batches of changing sizes soon fit.
+void DeviceEngine::provide(std::int64_t rows, std::int64_t sets) {
+  if (rows <= capacity_.rows && sets <= capacity_.sets) return;
+  capacity_ = {std::max(capacity_.rows, rows + rows / 8), std::max(capacity_.sets, sets)};
+  build();
+}
+
+void DeviceEngine::build() {
+  Arena counted;
+  make_program(network_, plan_, capacity_, counted);
+  memory_ = {};
+  memory_ = DeviceArray<std::byte>(*device_, counted.used());
+  Arena arena(memory_.data());
+  program_ = make_program(network_, plan_, capacity_, arena);
+  const std::vector<ColumnPlan> columns = column_plans(network_.config());
+  device_->write(const_cast<ColumnPlan*>(program_.input.columns), columns.data(),
+                 columns.size() * sizeof(ColumnPlan));
+  layout_ = slot_layout();
+  Feed feeds[kSlots];
+  for (int slot = 0; slot < kSlots; ++slot) {
+    slots_[slot] = DeviceArray<std::byte>(*device_, layout_.bytes);
+    staged_[slot] = HostArray(*device_, layout_.bytes);
+    const std::byte* at = slots_[slot].data();
+    feeds[slot] = {reinterpret_cast<const StepHead*>(at),
+                   reinterpret_cast<const std::int32_t*>(at + layout_.offsets),
+                   reinterpret_cast<const std::int32_t*>(at + layout_.models),
+                   reinterpret_cast<const float*>(at + layout_.present),
+                   reinterpret_cast<const float*>(at + layout_.targets),
+                   reinterpret_cast<const float*>(at + layout_.raw)};
+  }
+  if (learning_.size > 0) {
+    const std::vector<std::uint8_t> kinds = weight_kinds(program_, learning_.size);
+    device_->write(kinds_.data(), kinds.data(), kinds.size());
+  }
+  device_->prepare(program_, learning_, feeds);
+}
+
+void DeviceEngine::learn(LearningPlan plan, LearningState state, std::int64_t step) {
+  const auto size = static_cast<std::int64_t>(state.weights.size());
+  const bool rebuild = learning_.size == 0 || plan.link != plan_.link || plan.optimiser != plan_.optimiser;
+  plan_ = std::move(plan);
+  if (rebuild) {
+    learning_ = {};
+    learned_ = DeviceArray<float>(*device_, 6 * size);
+    parts_ = DeviceArray<float>(*device_, kMostParts * size);
+    kinds_ = DeviceArray<std::uint8_t>(*device_, size);
+    norms_ = DeviceArray<double>(*device_, size / 256 + 1);
+    done_ = DeviceArray<std::uint32_t>(*device_, 1);
+    report_memory_ = DeviceArray<Report>(*device_, 1);
+    learning_.size = size;
+    float** const vectors[] = {&learning_.weights,       &learning_.average,  &learning_.first_moment,
+                               &learning_.second_moment, &learning_.momentum, &learning_.gradient};
+    for (std::int64_t i = 0; i < 6; ++i) *vectors[i] = learned_.data() + i * size;
+    learning_.parts = parts_.data();
+    learning_.kind = kinds_.data();
+    learning_.norms = norms_.data();
+    learning_.done = done_.data();
+    learning_.report = report_memory_.data();
+    build();
+  }
+  const auto send = [&](float* to, const std::vector<float>& from) {
+    device_->write(to, from.data(), from.size() * sizeof(float));
+  };
+  send(learning_.weights, state.weights);
+  send(learning_.average, state.average);
+  send(learning_.first_moment, state.first_moment);
+  send(learning_.second_moment, state.second_moment);
+  if (plan_.optimiser == Optimiser::muon) send(learning_.momentum, state.momentum);
+  adam_step_ = step;
+  begun_.clear();
+  begun_failed_.clear();
+  fresh_ = true;
+  failed_next_ = nullptr;
+  report_ = {};
+}
+
+StepHead DeviceEngine::step_head(const Batch& batch, const StepSettings& settings) const {
+  const AdamOptions options;
+  StepHead head{};
+  const double t = static_cast<double>(adam_step_ + 1);
+  const double at = static_cast<double>(settings.step);
+  head.loss_at = static_cast<std::int32_t>(begun_.size());
+  head.fresh = fresh_ ? 1 : 0;
+  head.scale = static_cast<float>(1.0 / static_cast<double>(batch.size()));
+  head.adam_rate = static_cast<float>(settings.rate / (1 - std::pow(options.beta1, t)));
+  head.adam_root = static_cast<float>(1 / std::sqrt(1 - std::pow(options.beta2, t)));
+  head.average_rate = static_cast<float>(1 - std::min(plan_.average, at / (at + 10)));
+  head.muon_rate = static_cast<float>(settings.rate);
+  head.clip = plan_.clip;
+  head.lambda = settings.lambda;
+  head.parameter_weight = settings.parameter_weight;
+  return head;
+}
+
+// A batch, or data alone, as it is sent; returns how much of the slot is used.
+std::size_t DeviceEngine::fill(int slot, const StepHead& head, Ragged<const float> data, const Batch* batch) {
+  std::byte* const at = staged_[slot].data();
+  StepHead& own = *reinterpret_cast<StepHead*>(at);
+  own = head;
+  own.rows = static_cast<std::int32_t>(data.x.rows);
+  own.sets = static_cast<std::int32_t>(data.sets);
+  auto* const offsets = reinterpret_cast<std::int32_t*>(at + layout_.offsets);
+  for (std::int64_t b = 0; b <= data.sets; ++b) {
+    offsets[b] = static_cast<std::int32_t>(data.offsets[b] - data.offsets[0]);
+  }
+  if (batch != nullptr) fill_targets(at, *batch);
+  const auto numbers = static_cast<std::size_t>(data.x.rows * data.x.columns);
+  std::memcpy(at + layout_.raw, data.x.data, numbers * sizeof(float));
+  return static_cast<std::size_t>(layout_.raw) + numbers * sizeof(float);
+}
+
+void DeviceEngine::fill_targets(std::byte* slot, const Batch& batch) const {
+  auto* const models = reinterpret_cast<std::int32_t*>(slot + layout_.models);
+  auto* const present = reinterpret_cast<float*>(slot + layout_.present);
+  auto* targets = reinterpret_cast<float*>(slot + layout_.targets);
+  std::copy(batch.models().begin(), batch.models().end(), models);
+  if (network_.config().parameters == 0) return;
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto& mask = plan_.targets.masks[static_cast<std::size_t>(models[b])];
+    present[b] = std::accumulate(mask.begin(), mask.end(), 0.0f);
+    const auto theta = batch.parameters(b);
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      *targets++ = static_cast<float>(plan_.targets(models[b], p, theta[p]));
+    }
+  }
+}
+
+void DeviceEngine::step(BatchFeed& batches, const StepSettings& settings) {
+  if (failed_next_) std::rethrow_exception(std::exchange(failed_next_, nullptr));
+  if (report_.fault) return;
+  const Batch& batch = batches.batch(settings.step);
+  network_.check(batch.view());
+  if (static_cast<std::int64_t>(begun_.size()) == kMostLosses) collect();
+  if (report_.fault) return;
+  provide(batch.rows(), batch.size());
+  slot_ = (slot_ + 1) % kSlots;
+  device_->wait_for_slot(slot_);
+  const std::size_t bytes = fill(slot_, step_head(batch, settings), batch.view(), &batch);
+  device_->step(slot_, slots_[slot_].data(), staged_[slot_].data(), bytes);
+  ++adam_step_;
+  fresh_ = false;
+  begun_.push_back(settings.step);
+  const bool first_use = batches.first_use(settings.step);
+  for (const std::int64_t failed : batch.failed_draws()) begun_failed_.push_back(first_use ? failed : 0);
+  // The step is begun and will be learned from: what fails now is of the next one.
+  try {
+    const SideTasks next = batches.begin_next(settings.step);
+    pool_.for_each(next.count, [&](std::int64_t task, int) { next.run(task); });
+    batches.end_next();
+  } catch (...) {
+    failed_next_ = std::current_exception();
+  }
+}
+
+// Waits for the steps that were begun and takes their losses in.
+void DeviceEngine::collect() {
+  if (begun_.empty()) return;
+  if (std::exchange(taken_, false)) report_.clear();
+  Report report;
+  device_->read(&report, report_memory_.data(), sizeof(Report));
+  const std::size_t J = begun_failed_.size() / begun_.size();
+  for (std::size_t i = 0; i < begun_.size(); ++i) {
+    if (report.fault != 0 && static_cast<std::int32_t>(i) >= report.fault_at) {
+      report_.fault = begun_[i];
+      break;
+    }
+    report_.add(report.losses[i], std::span<const std::int64_t>(begun_failed_).subspan(i * J, J));
+  }
+  begun_.clear();
+  begun_failed_.clear();
+}
+
+const StepReport& DeviceEngine::take_report() {
+  if (taken_ && begun_.empty()) report_.clear();
+  collect();
+  taken_ = true;
+  return report_;
+}
+
+const LearningState& DeviceEngine::state() {
+  collect();
+  const auto receive = [&](std::vector<float>& to, const float* from) {
+    to.resize(static_cast<std::size_t>(learning_.size));
+    device_->read(to.data(), from, to.size() * sizeof(float));
+  };
+  receive(exported_.weights, learning_.weights);
+  receive(exported_.average, learning_.average);
+  receive(exported_.first_moment, learning_.first_moment);
+  receive(exported_.second_moment, learning_.second_moment);
+  exported_.momentum.clear();
+  if (plan_.optimiser == Optimiser::muon) receive(exported_.momentum, learning_.momentum);
+  return exported_;
+}
+
+void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float> data, std::int64_t,
+                          NetworkAnswers& out) {
+  network_.check(data);
+  const NetworkConfig& config = network_.config();
+  const auto sets = static_cast<std::size_t>(data.sets);
+  const auto J = static_cast<std::size_t>(config.models);
+  out.models.resize(sets * J);
+  out.parameters.resize(sets * static_cast<std::size_t>(config.parameters));
+  out.summary.resize(sets * static_cast<std::size_t>(network_.summary_width()));
+  out.log_p.resize(config.head_kind().concentrations ? 0 : sets * J);
+  out.spread.clear();
+  if (answering_.data() == nullptr) answering_ = DeviceArray<float>(*device_, network_.weight_count());
+  device_->write(answering_.data(), weights.data(), weights.size() * sizeof(float));
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t first = 0; first < data.sets;) {
+    std::int64_t last = first + 1;
+    while (last < data.sets && last - first < kAnswerSets &&
+           data.offsets[last + 1] - data.offsets[first] <= kAnswerRows) {
+      ++last;
+    }
+    offsets.resize(static_cast<std::size_t>(last - first + 1));
+    answer_part(first, sub_batch(data, first, last - first, offsets.data()), out);
+    first = last;
+  }
+  std::vector<double> row(J);
+  for (std::size_t b = 0; b < sets && !out.log_p.empty(); ++b) {
+    std::copy_n(out.models.data() + b * J, J, row.begin());
+    log_softmax(row, {out.log_p.data() + b * J, J});
+  }
+}
+
+void DeviceEngine::answer_part(std::int64_t first, Ragged<const float> data, NetworkAnswers& out) {
+  provide(data.x.rows, data.sets);
+  slot_ = (slot_ + 1) % kSlots;
+  device_->wait_for_slot(slot_);
+  const std::size_t bytes = fill(slot_, {}, data, nullptr);
+  device_->write(slots_[slot_].data(), staged_[slot_].data(), bytes);
+  device_->answer(slot_, answering_.data());
+  const auto receive = [&](const float* from, std::int64_t columns, std::vector<float>& to) {
+    if (columns == 0) return;
+    const auto stride = static_cast<std::int64_t>(padded16(static_cast<int>(columns)));
+    rows_.resize(static_cast<std::size_t>(data.sets * stride));
+    device_->read(rows_.data(), from, rows_.size() * sizeof(float));
+    for (std::int64_t b = 0; b < data.sets; ++b) {
+      std::copy_n(rows_.data() + b * stride, columns, to.data() + (first + b) * columns);
+    }
+  };
+  receive(program_.models, network_.config().models, out.models);
+  receive(program_.parameters, network_.config().parameters, out.parameters);
+  receive(program_.summary, program_.summary_width, out.summary);
+}
+
+}  // namespace occam::gpu

@@ -1,0 +1,133 @@
+// The engine of devices on a plain one: programs, staging and reports are those of a GPU, only its kernels
+// are replaced by loops.
+#include "occam/engine/cuda/device_engine.hpp"
+
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <gtest/gtest.h>
+
+#include "occam/engine/cuda/engine_cases.hpp"
+#include "occam/engine/cuda/plain_device.hpp"
+
+namespace occam::testing {
+namespace {
+
+std::unique_ptr<Engine> plain_engine(const EngineCase& c, ThreadPool& pool) {
+  return std::make_unique<gpu::DeviceEngine>(config_of(c), pool, std::make_unique<gpu::PlainDevice>());
+}
+
+const EngineCase& case_named(const std::string& name) {
+  static const std::vector<EngineCase> cases = engine_cases();
+  return *std::find_if(cases.begin(), cases.end(), [&](const EngineCase& c) { return c.name == name; });
+}
+
+class DeviceEngineCases : public ::testing::TestWithParam<EngineCase> {};
+
+TEST_P(DeviceEngineCases, StepsAndAnswersAreThoseOfTheCpu) {
+  if (GetParam().large) GTEST_SKIP() << "slow in plain loops";
+  ThreadPool pool(1);
+  const EngineDifferences seen = differences_from_cpu(GetParam(), plain_engine(GetParam(), pool), kTolerance);
+  EXPECT_LT(seen.loss, 1e-5);
+  EXPECT_LT(seen.gradient, 1e-4);
+  EXPECT_LT(seen.answers, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Plain, DeviceEngineCases, ::testing::ValuesIn(engine_cases()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(DeviceEngine, LearnsTheWeightsOfTheCpu) {
+  for (const char* name : {"default", "default_muon", "modules_muon"}) {
+    ThreadPool pool(1);
+    const auto device = plain_engine(case_named(name), pool);
+    CpuEngine<double> cpu(config_of(case_named(name)), pool);
+    EXPECT_LT(distance_after(case_named(name), *device, cpu, 3), 2e-3) << name;
+  }
+}
+
+TEST(DeviceEngine, ReportsEveryStepOnce) {
+  const EngineCase& c = case_named("one_module");
+  ThreadPool pool(1);
+  const auto engine = plain_engine(c, pool);
+  engine->learn(plan_of(c), first_state(config_of(c), c), 0);
+  CaseFeed feed(c);
+  for (std::int64_t step = 0; step < 3; ++step) engine->step(feed, settings_of(c, step));
+  EXPECT_EQ(engine->take_report().losses.size(), 3u);
+  EXPECT_TRUE(engine->take_report().losses.empty());
+  engine->step(feed, settings_of(c, 3));
+  EXPECT_EQ(engine->take_report().losses.size(), 1u);
+}
+
+TEST(DeviceEngine, AFaultStopsLearning) {
+  const EngineCase& c = case_named("one_module");
+  ThreadPool pool(1);
+  const auto engine = plain_engine(c, pool);
+  LearningState state = first_state(config_of(c), c);
+  engine->learn(plan_of(c), state, 0);
+  CaseFeed feed(c);
+  StepSettings settings = settings_of(c, 0);
+  engine->step(feed, settings);
+  settings.step = 1;
+  settings.rate = std::numeric_limits<double>::infinity();  // the weights are not finite after it
+  engine->step(feed, settings);
+  for (settings.step = 2; settings.step < 5; ++settings.step) engine->step(feed, settings);
+  const StepReport& report = engine->take_report();
+  EXPECT_EQ(report.losses.size(), 2u);
+  ASSERT_TRUE(report.fault.has_value());
+  EXPECT_EQ(*report.fault, 2);
+  engine->learn(plan_of(c), state, 0);
+  engine->step(feed, settings_of(c, 0));
+  EXPECT_FALSE(engine->take_report().fault.has_value());
+}
+
+TEST(DeviceEngine, RefusesWhatItDoesNotKnow) {
+  EngineCase c = case_named("default");
+  c.options = {{"architecture", "sequence"}};
+  ThreadPool pool(1);
+  EXPECT_THROW(plain_engine(c, pool), Error);
+}
+
+// Without a GPU, or without CUDA in this build, the message names the way out.
+TEST(DeviceEngine, AMissingGpuIsToldAsSuch) {
+  try {
+    gpu::make_cuda_device();
+    GTEST_SKIP() << "there is a GPU";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("--device cpu"), std::string::npos);
+  }
+}
+
+TEST(DeviceFormulas, GammaFunctionsAreThoseOfTheLibrary) {
+  for (double x = 1; x < 1e6; x *= 1.37) {
+    EXPECT_NEAR(gpu::digamma(x), boost::math::digamma(x), 1e-14 * std::max(1.0, std::log(x)));
+    EXPECT_NEAR(gpu::trigamma(x), boost::math::trigamma(x), 1e-14);
+  }
+}
+
+TEST(DeviceFormulas, LossesAreThoseOfTheLibrary) {
+  Rng rng(1, Purpose::test, 5);
+  const std::size_t J = 6;
+  std::vector<double> exact(J), gradient(J), scratch(3 * J);
+  std::vector<float> f(J), d(J);
+  for (int trial = 0; trial < 200; ++trial) {
+    for (std::size_t j = 0; j < J; ++j) exact[j] = f[j] = static_cast<float>(4 * rng.normal());
+    const int truth = trial % static_cast<int>(J);
+    for (const Link link : {Link::exp, Link::softplus, Link::relu}) {
+      for (const double lambda : {0.0, 0.2}) {
+        const EvidentialTerms terms = evidential_loss(link, lambda, exact, truth, gradient, scratch);
+        keep_moving(exact, gradient);
+        const double loss =
+            gpu::evidential(gpu::Alone{}, link, lambda, f.data(), static_cast<int>(J), truth, d.data());
+        EXPECT_NEAR(loss, terms.log_loss + lambda * terms.kl, 1e-10);
+        for (std::size_t j = 0; j < J; ++j)
+          EXPECT_NEAR(d[j], gradient[j], 1e-6 * (1 + std::abs(gradient[j])));
+      }
+    }
+    EXPECT_NEAR(gpu::cross_entropy(gpu::Alone{}, f.data(), static_cast<int>(J), truth, d.data()),
+                softmax_loss(exact, truth, gradient), 1e-12);
+    for (std::size_t j = 0; j < J; ++j) EXPECT_NEAR(d[j], gradient[j], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace occam::testing

@@ -1,0 +1,142 @@
+// What kernels compute of one element of a matrix, shared with the plain device of the tests.
+#pragma once
+
+#include "occam/engine/cuda/program.hpp"
+
+namespace occam::gpu {
+
+// Values further out than this many standard deviations count as so many (as in networks/network).
+constexpr double kFarthest = 10;
+// A data set whose values differ by less than so much of themselves counts as constant.
+constexpr double kLeastSpread = 1e-12;
+
+OCCAM_BOTH inline double within(double x, double bound) {
+  return x < -bound ? -bound : x > bound ? bound : x;
+}
+
+// A column of a data set relative to mean and spread of its own.
+struct OwnScale {
+  double mean = 0, factor = 0;
+};
+
+OCCAM_BOTH inline OwnScale own_scale(double mean, double squares, double count) {
+  const double sd = count > 0 ? sqrt(squares / count) : 0;
+  return {mean, sd > kLeastSpread * fabs(mean) ? 1 / sd : 0};
+}
+
+// As write_waves (networks/inputs).
+OCCAM_BOTH inline void enter_waves(float z, int waves, float* out) {
+  const float angle = z * 0.785398163f;  // a quarter of pi
+  float sine = sinf(angle), cosine = cosf(angle);
+  for (int k = 0; k < waves; ++k) {
+    out[2 * k] = sine;
+    out[2 * k + 1] = cosine;
+    const float twice = 2 * sine * cosine;
+    cosine = 1 - 2 * sine * sine;
+    sine = twice;
+  }
+}
+
+// All that a network reads of one value.
+OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnScale own, float* out) {
+  const bool missing = isnan(x);
+  const double z =
+      missing ? 0 : (transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor;
+  out[column] = static_cast<float>(z);
+  if (plan.mask_at >= 0) out[plan.mask_at] = missing ? 1.0f : 0.0f;
+  if (plan.local_at >= 0) {
+    out[plan.local_at] = missing ? 0.0f : static_cast<float>(within((x - own.mean) * own.factor, kFarthest));
+  }
+  if (plan.waves > 0) enter_waves(static_cast<float>(within(z, kFarthest)), plan.waves, out + plan.waves_at);
+  for (int k = 0; k < plan.levels; ++k) out[plan.levels_at + k] = x == plan.level[k] ? 1.0f : 0.0f;
+}
+
+// An observation within its data set.
+struct Place {
+  int row, set, first, n;
+};
+
+OCCAM_BOTH inline float attention_weight(const PoolView& v, Place at, int c) {
+  const std::int64_t of_set = static_cast<std::int64_t>(at.set) * v.stride + c;
+  return quick_exp(v.score[static_cast<std::int64_t>(at.row) * v.stride + c] - v.top[of_set]) *
+         v.inverse[of_set];
+}
+
+OCCAM_BOTH inline float pool_gradient(const PoolView& v, Place at, int c) {
+  const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride;
+  switch (v.pooling) {
+    case Pooling::mean:
+      return d[c] / static_cast<float>(at.n);
+    case Pooling::sum:
+      return d[c] * v.sum_scale;
+    case Pooling::mean_sum:
+      return d[c] / static_cast<float>(at.n) + d[v.width + c] * v.sum_scale;
+    case Pooling::max:
+      return v.largest[static_cast<std::int64_t>(at.set) * v.stride + c] == at.row - at.first ? d[c] : 0.0f;
+    case Pooling::attention:
+      return attention_weight(v, at, c) * d[c];
+  }
+  return 0;
+}
+
+OCCAM_BOTH inline float score_gradient(const PoolView& v, Place at, int c) {
+  const std::int64_t of_set = static_cast<std::int64_t>(at.set) * v.pooled_stride + c;
+  const float e = v.e[static_cast<std::int64_t>(at.row) * v.stride + c];
+  return attention_weight(v, at, c) * (e - v.pooled[of_set]) * v.d_pooled[of_set];
+}
+
+// Where the mean product of two features stands.
+OCCAM_BOTH inline int pair_at(int a, int b) {
+  return a >= b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
+}
+
+OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int a) {
+  const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride + v.moments_at();
+  const float* u = v.factors + static_cast<std::int64_t>(at.row) * v.moments_stride;
+  float sum = d[pair_at(a, a)] * u[a];  // once more: the square of a has its slope twice
+  for (int b = 0; b < v.moments; ++b) sum += d[pair_at(a, b)] * u[b];
+  return sum / static_cast<float>(at.n);
+}
+
+// What an op adds to its products at one element, but for the bias.
+OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
+  switch (op.add) {
+    case Add::set_row:
+      return op.from[static_cast<std::int64_t>(at.set) * padded16(op.columns) + c];
+    case Add::pool:
+      return pool_gradient(op.pool, at, c);
+    case Add::score:
+      return score_gradient(op.pool, at, c);
+    case Add::moments:
+      return moments_gradient(op.pool, at, c);
+    case Add::none:
+      break;
+  }
+  return 0;
+}
+
+OCCAM_BOTH inline float log_n_input(const PoolView& v, int n) {
+  return static_cast<float>((log(static_cast<double>(n)) - v.log_n_mean) / v.log_n_scale);
+}
+
+// The gradient of one parameter's estimate.
+OCCAM_BOTH inline float parameter_gradient(double weight, float predicted, float target, float present) {
+  return isnan(target) ? 0.0f : static_cast<float>(2 * weight * (predicted - target) / present);
+}
+
+// The factor that brings a gradient to the largest norm allowed.
+OCCAM_BOTH inline float clip_factor(double clip, double squared_norm) {
+  const double norm = sqrt(squared_norm);
+  return static_cast<float>(clip > 0 && norm > clip ? clip / norm : 1.0);
+}
+
+// Of the iteration of Newton and Schulz (nn/muon).
+constexpr int kMuonIterations = 5;
+constexpr float kMuonKeep = 0.95f;
+constexpr double kMuonLeastSquares = 1e-24;
+constexpr float kMuonRootMeanSquare = 0.2f;
+OCCAM_BOTH inline float muon_mixed(float gram, float square, bool diagonal) {
+  return (diagonal ? 3.4445f : 0.0f) - 4.7750f * gram + 2.0315f * square;
+}
+
+}  // namespace occam::gpu

@@ -1,0 +1,210 @@
+// For tests of engines on devices: networks with every option, data for them, and what is held against the
+// CPU.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "occam/core/rng.hpp"
+#include "occam/engine/check.hpp"
+#include "occam/engine/cpu.hpp"
+
+namespace occam::testing {
+
+struct EngineCase {
+  std::string name;
+  nlohmann::json options;
+  Optimiser optimiser = Optimiser::adam;
+  Link link = Link::exp;
+  double lambda = 0;
+  std::int64_t parameters = 0;
+  std::int64_t channels = 2;
+  bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
+  bool missing = false;  // values of the first column
+  bool large = false;    // slow in plain loops
+  std::int64_t models = 3;
+  std::int64_t sets = 12;
+  std::int64_t largest = 40;  // observations of a data set
+};
+
+inline void PrintTo(const EngineCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+inline std::vector<EngineCase> engine_cases() {
+  using nlohmann::json;
+  const json small = {
+      {"inv_width", 20}, {"after_width", 24}, {"equiv_width", 12}, {"post_width", 18}, {"summary", 7}};
+  const auto with = [&](json more) {
+    json options = small;
+    options.update(more);
+    return options;
+  };
+  std::vector<EngineCase> cases;
+  const auto add = [&](std::string name, json options) -> EngineCase& {
+    cases.push_back({std::move(name), std::move(options)});
+    return cases.back();
+  };
+  add("default", json::object()).parameters = 3;
+  add("default_muon", json::object()).optimiser = Optimiser::muon;
+  for (const char* pooling : {"mean", "sum", "mean+sum", "max", "attention"}) {
+    add(std::string("pooling_") + (pooling == std::string("mean+sum") ? "mean_sum" : pooling),
+        with({{"pooling", pooling}, {"moments", 0}}));
+  }
+  add("one_module", with({{"modules", 1}}));
+  add("two_modules_attention", with({{"modules", 2}, {"pooling", "attention"}, {"moments", 0}}));
+  add("three_modules", with({{"modules", 3}, {"pooling", "attention"}, {"moments", 5}, {"equiv_layers", 3}}));
+  add("short_module", with({{"modules", 2}, {"equiv_layers", 1}, {"inv_layers", 1}, {"after_layers", 1}}));
+  add("modules_muon", with({{"modules", 1}})).optimiser = Optimiser::muon;
+  add("no_post", with({{"post_layers", 0}, {"summary", 0}})).parameters = 2;
+  add("no_summary", with({{"summary", 0}, {"log_n", false}}));
+  add("softmax", with({{"head", "softmax"}})).parameters = 2;
+  EngineCase& softplus = add("softplus", small);
+  softplus.link = Link::softplus;
+  softplus.lambda = 0.1;
+  EngineCase& relu = add("relu", small);
+  relu.link = Link::relu;
+  relu.lambda = 0.01;
+  add("kl", small).lambda = 0.3;
+  EngineCase& robust = add("robust", small);
+  robust.robust = true;
+  robust.channels = 3;
+  EngineCase& missing = add("missing", small);
+  missing.robust = missing.missing = true;
+  missing.channels = 3;
+  EngineCase& many = add("many_models", small);
+  many.models = 70;
+  many.sets = 40;
+  EngineCase& wide =
+      add("wide", {{"inv_width", 144}, {"after_width", 300}, {"modules", 1}, {"pooling", "attention"}});
+  wide.optimiser = Optimiser::muon;
+  wide.large = true;
+  EngineCase& long_sets = add("long_sets", with({{"modules", 1}, {"pooling", "attention"}}));
+  long_sets.large = true;
+  long_sets.sets = 5;
+  long_sets.largest = 3000;
+  return cases;
+}
+
+// Values of a normal, a heavy-tailed and a discrete column in turn, with ragged sizes.
+inline void fill_batch(const EngineCase& c, std::uint64_t item, Batch& batch) {
+  batch.reset(c.channels, c.parameters, c.models);
+  Rng rng(7, Purpose::test, item);
+  for (std::int64_t b = 0; b < c.sets; ++b) {
+    const auto model = static_cast<std::int32_t>(b % c.models);
+    const auto n = 1 + static_cast<std::int64_t>(rng.uniform(0, static_cast<double>(c.largest)));
+    batch.append(model, n, n);
+    std::span<float> data = batch.mutable_data(b);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const std::size_t column = i % static_cast<std::size_t>(c.channels);
+      const double z = rng.normal() + 0.3 * model;
+      data[i] = static_cast<float>(column % 3 == 0   ? z
+                                   : column % 3 == 1 ? std::exp(2 * z)
+                                                     : std::floor(rng.uniform(0, 4)));
+      if (c.missing && column == 0 && rng.uniform(0, 1) < 0.2)
+        data[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    for (double& theta : batch.mutable_parameters(b)) theta = rng.normal() + model;
+  }
+}
+
+inline NetworkConfig config_of(const EngineCase& c) {
+  NetworkConfig config;
+  config.channels = c.channels;
+  config.models = c.models;
+  config.parameters = c.parameters;
+  config.set_options(c.options, "test");
+  if (c.missing) config.missing = {0};
+  if (!c.robust) config.options.inputs = "plain";
+  Batch batch;
+  fill_batch(c, 1000, batch);
+  config.learn_input(batch.view(), false);
+  return config;
+}
+
+inline LearningPlan plan_of(const EngineCase& c) {
+  LearningPlan plan;
+  plan.link = c.link;
+  plan.optimiser = c.optimiser;
+  plan.average = 0.99;
+  plan.clip = 0.5;
+  const auto P = static_cast<std::size_t>(c.parameters);
+  plan.targets.inputs.resize(P);
+  plan.targets.mean.assign(P, 0.1);
+  plan.targets.scale.assign(P, 1.5);
+  for (std::int64_t j = 0; j < c.models; ++j) {
+    plan.targets.masks.emplace_back(P, 1);
+    if (P > 1 && j == 1) plan.targets.masks.back()[0] = 0;
+  }
+  return plan;
+}
+
+// Batches of a case by the number of the step.
+class CaseFeed final : public BatchFeed {
+ public:
+  explicit CaseFeed(const EngineCase& c) : case_(c) {}
+  const Batch& batch(std::int64_t step) override {
+    fill_batch(case_, static_cast<std::uint64_t>(step), batch_);
+    return batch_;
+  }
+  SideTasks begin_next(std::int64_t) override { return {}; }
+  void end_next() override {}
+  bool first_use(std::int64_t) const override { return true; }
+
+ private:
+  const EngineCase& case_;
+  Batch batch_;
+};
+
+inline LearningState first_state(const NetworkConfig& config, const EngineCase& c) {
+  const Network<float> network(config);
+  std::vector<float> weights(static_cast<std::size_t>(network.weight_count()));
+  network.layout().initialise<float>(weights, 3, 0);
+  return fresh_state(std::move(weights), c.optimiser);
+}
+
+inline StepSettings settings_of(const EngineCase& c, std::int64_t step) {
+  return {step, 1e-3, c.lambda, 0.3};
+}
+
+// A few steps and answers, each beside the CPU in double.
+inline EngineDifferences differences_from_cpu(const EngineCase& c, std::unique_ptr<Engine> engine,
+                                              EngineDifferences tolerance) {
+  ThreadPool pool(1);
+  const NetworkConfig config = config_of(c);
+  CheckEngine check(std::move(engine), std::make_unique<CpuEngine<double>>(config, pool), tolerance);
+  check.learn(plan_of(c), first_state(config, c), 0);
+  CaseFeed feed(c);
+  for (std::int64_t step = 0; step < 4; ++step) check.step(feed, settings_of(c, step));
+  NetworkAnswers answers;
+  const Batch& batch = feed.batch(77);
+  const std::vector<float> weights = check.state().weights;
+  check.answer(weights, batch.view(), 1, answers);
+  return check.differences();
+}
+
+// How far the weights of two engines are apart after some steps, beside how far they went.
+inline double distance_after(const EngineCase& c, Engine& one, Engine& other, std::int64_t steps) {
+  const NetworkConfig config = config_of(c);
+  const LearningState begin = first_state(config, c);
+  double apart = 0, went = 0;
+  CaseFeed feed(c);
+  for (Engine* engine : {&one, &other}) {
+    engine->learn(plan_of(c), begin, 0);
+    for (std::int64_t step = 0; step < steps; ++step) engine->step(feed, settings_of(c, step));
+  }
+  const LearningState a = one.state();
+  const LearningState b = other.state();
+  for (std::size_t i = 0; i < a.weights.size(); ++i) {
+    apart += std::pow(a.weights[i] - b.weights[i], 2) + std::pow(a.average[i] - b.average[i], 2);
+    went += std::pow(a.weights[i] - begin.weights[i], 2) + std::pow(a.average[i] - begin.average[i], 2);
+  }
+  return std::sqrt(apart / went);
+}
+
+}  // namespace occam::testing

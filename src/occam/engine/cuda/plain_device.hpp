@@ -1,0 +1,318 @@
+// A device made of plain loops: what the kernels of a GPU compute, one element after the other. For tests,
+// which hold the engine and its programs against the CPU's own network without a GPU.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+
+#include "occam/engine/cuda/device.hpp"
+#include "occam/engine/cuda/elements.hpp"
+
+namespace occam::gpu {
+
+class PlainDevice final : public Device {
+ public:
+  void* take(std::size_t bytes) override { return std::calloc(bytes + 1, 1); }
+  void give(void* memory) override { std::free(memory); }
+  void* take_host(std::size_t bytes) override { return std::calloc(bytes + 1, 1); }
+  void give_host(void* memory) override { std::free(memory); }
+  void write(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+  void read(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+  void prepare(const Program& program, const Learning& learning, const Feed (&feeds)[kSlots]) override {
+    program_ = program;
+    learning_ = learning;
+    std::copy(feeds, feeds + kSlots, feeds_);
+  }
+  void wait_for_slot(int) override {}
+
+  void step(int slot, void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    feed_ = feeds_[slot];
+    weights_ = learning_.weights;
+    enter_all();
+    for (const Launch& launch : program_.training) run(launch);
+    add_gradients();
+    judge();
+    if (learning_.report->active == 0) return;
+    for (const MuonMatrix& matrix : program_.muon) muon(matrix);
+    adam();
+  }
+
+  void answer(int slot, const float* weights) override {
+    feed_ = feeds_[slot];
+    weights_ = weights;
+    enter_all();
+    for (const Launch& launch : program_.forward) run(launch);
+  }
+
+ private:
+  static void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+
+  Place place(int row) const {
+    const int set = program_.input.set_of_row[row];
+    return {row, set, feed_.offsets[set], feed_.offsets[set + 1] - feed_.offsets[set]};
+  }
+
+  OwnScale own_scale_of(int column, int first, int last) const {
+    const int D = program_.input.channels;
+    double sum = 0, squares = 0, count = 0;
+    for (int r = first; r < last; ++r) {
+      const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
+      if (std::isnan(x)) continue;
+      sum += x;
+      ++count;
+    }
+    const double mean = count > 0 ? sum / count : 0;
+    for (int r = first; r < last; ++r) {
+      const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
+      if (!std::isnan(x)) squares += (x - mean) * (x - mean);
+    }
+    return own_scale(mean, squares, count);
+  }
+
+  void enter_all() {
+    const InputPlan& input = program_.input;
+    for (int set = 0; set < feed_.head->sets; ++set) {
+      for (int c = 0; c < input.channels; ++c) {
+        const OwnScale own = own_scale_of(c, feed_.offsets[set], feed_.offsets[set + 1]);
+        for (int r = feed_.offsets[set]; r < feed_.offsets[set + 1]; ++r) {
+          input.set_of_row[r] = set;
+          enter(input.columns[c], c, feed_.raw[static_cast<std::int64_t>(r) * input.channels + c], own,
+                input.x + static_cast<std::int64_t>(r) * input.stride);
+        }
+      }
+    }
+  }
+
+  void run(const Launch& launch) {
+    if (launch.pooling) {
+      for (int set = 0; set < feed_.head->sets; ++set) pool(launch.pool, set);
+      return;
+    }
+    const int rows = launch.of_sets ? feed_.head->sets : feed_.head->rows;
+    buffers_.assign(
+        static_cast<std::size_t>(launch.buffers),
+        std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(launch.width)));
+    for (int i = launch.first; i < launch.first + launch.count; ++i) {
+      const Op& op = program_.ops[static_cast<std::size_t>(i)];
+      for (int row = 0; row < rows; ++row) {
+        if (op.kind == OpKind::load) load(op, row, launch.width);
+        if (op.kind == OpKind::product) product(op, row, launch);
+        if (op.kind == OpKind::loss) loss(op, row, launch.width);
+      }
+    }
+  }
+
+  float* buffer(int index, int row, int width) {
+    return buffers_[static_cast<std::size_t>(index)].data() + static_cast<std::int64_t>(row) * width;
+  }
+
+  void load(const Op& op, int row, int width) {
+    std::copy_n(op.from + static_cast<std::int64_t>(row) * padded16(op.columns), op.columns,
+                buffer(op.out, row, width));
+  }
+
+  void product(const Op& op, int row, const Launch& launch) {
+    const Place at = launch.of_sets ? Place{row, row, 0, 0} : place(row);
+    const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
+    for (int c = 0; c < op.columns; ++c) {
+      double sum = op.bias >= 0 ? weights_[op.bias + c] : 0.0f;
+      for (int s = 0; s < op.sources; ++s) {
+        const Source& source = op.source[s];
+        const float* a = buffer(source.buffer, row, launch.width);
+        for (int k = 0; k < source.inner; ++k) {
+          const std::int64_t i = source.transposed ? c : k, j = source.transposed ? k : c;
+          sum += static_cast<double>(a[k]) * weights_[source.weight + i * source.weight_columns + j];
+        }
+      }
+      float v = static_cast<float>(sum) + added(op, at, c);
+      v = op.y != nullptr ? v * slope(op.activation, op.y[first + c]) : activate(op.activation, v);
+      if (op.store != nullptr) op.store[first + c] = v;
+      if (op.out >= 0) buffer(op.out, row, launch.width)[c] = v;
+    }
+  }
+
+  void loss(const Op& op, int row, int width) {
+    const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
+    float* d = op.store + first;
+    const int truth = feed_.models[row];
+    op.losses[row] = op.evidential ? evidential(Alone{}, op.link, feed_.head->lambda, op.models + first,
+                                                op.columns, truth, d)
+                                   : cross_entropy(Alone{}, op.models + first, op.columns, truth, d);
+    std::copy_n(d, op.columns, buffer(op.out, row, width));
+    for (int p = 0; p < op.parameter_count; ++p) {
+      const std::int64_t at = static_cast<std::int64_t>(row) * padded16(op.parameter_count) + p;
+      op.d_parameters[at] = parameter_gradient(
+          feed_.head->parameter_weight, op.parameters[at],
+          feed_.targets[static_cast<std::int64_t>(row) * op.parameter_count + p], feed_.present[row]);
+      buffer(op.out_parameters, row, width)[p] = op.d_parameters[at];
+    }
+  }
+
+  void pool(const PoolView& v, int set) {
+    const int first = feed_.offsets[set], last = feed_.offsets[set + 1];
+    float* out = v.pooled + static_cast<std::int64_t>(set) * v.pooled_stride;
+    for (int c = 0; c < v.width; ++c) {
+      const std::int64_t of_set = static_cast<std::int64_t>(set) * v.stride + c;
+      const auto e = [&](int r) { return v.e[static_cast<std::int64_t>(r) * v.stride + c]; };
+      const auto s = [&](int r) { return v.score[static_cast<std::int64_t>(r) * v.stride + c]; };
+      double sum = 0, weighted = 0;
+      float top = v.pooling == Pooling::attention ? s(first) : e(first);
+      int largest = 0;
+      for (int r = first; r < last; ++r) {
+        sum += e(r);
+        const float x = v.pooling == Pooling::attention ? s(r) : e(r);
+        if (x > top) {
+          top = x;
+          largest = r - first;
+        }
+      }
+      if (v.pooling == Pooling::attention) {
+        sum = 0;
+        for (int r = first; r < last; ++r) {
+          sum += std::exp(s(r) - top);
+          weighted += std::exp(s(r) - top) * e(r);
+        }
+        v.top[of_set] = top;
+        v.inverse[of_set] = static_cast<float>(1 / sum);
+        out[c] = static_cast<float>(weighted / sum);
+      } else if (v.pooling == Pooling::max) {
+        v.largest[of_set] = largest;
+        out[c] = top;
+      } else {
+        const double mean = sum / (last - first);
+        out[c] = static_cast<float>(v.pooling == Pooling::sum ? sum * v.sum_scale : mean);
+        if (v.pooling == Pooling::mean_sum) out[v.width + c] = static_cast<float>(sum * v.sum_scale);
+      }
+    }
+    if (v.log_n) out[v.columns()] = log_n_input(v, last - first);
+    for (int a = 0; a < v.moments; ++a) {
+      for (int b = 0; b <= a; ++b) {
+        double sum = 0;
+        for (int r = first; r < last; ++r) {
+          const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride;
+          sum += static_cast<double>(u[a]) * u[b];
+        }
+        out[v.moments_at() + pair_at(a, b)] = static_cast<float>(sum / (last - first));
+      }
+    }
+  }
+
+  void add_gradients() {
+    for (const Gradient& g : program_.gradients) {
+      const int rows = g.of_sets ? feed_.head->sets : feed_.head->rows;
+      const auto x = [&](int r, int k) { return g.x[static_cast<std::int64_t>(r) * padded16(g.inner) + k]; };
+      const auto d = [&](int r, int n) {
+        return g.d[static_cast<std::int64_t>(r) * padded16(g.columns) + n];
+      };
+      for (int n = 0; n < g.columns; ++n) {
+        for (int k = 0; k < g.inner; ++k) {
+          double sum = 0;
+          for (int r = 0; r < rows; ++r) sum += static_cast<double>(x(r, k)) * d(r, n);
+          learning_.gradient[g.weight + static_cast<std::int64_t>(k) * g.columns + n] =
+              static_cast<float>(sum * feed_.head->scale);
+        }
+        double sum = 0;
+        for (int r = 0; r < rows; ++r) sum += d(r, n);
+        if (g.bias >= 0) learning_.gradient[g.bias + n] = static_cast<float>(sum * feed_.head->scale);
+      }
+    }
+  }
+
+  void judge() {
+    Report& report = *learning_.report;
+    const StepHead& head = *feed_.head;
+    double squares = 0, loss = 0;
+    for (std::int64_t i = 0; i < learning_.size; ++i) {
+      squares += static_cast<double>(learning_.gradient[i]) * learning_.gradient[i];
+    }
+    for (int b = 0; b < head.sets; ++b) loss += program_.losses[b];
+    loss /= head.sets;
+    if (head.fresh != 0) report.fault = 0;
+    if (report.fault == 0 && !(std::isfinite(loss) && std::isfinite(squares))) {
+      report.fault = 1;
+      report.fault_at = head.loss_at;
+    }
+    report.active = report.fault == 0 ? 1 : 0;
+    report.losses[head.loss_at] = loss;
+    report.clip = clip_factor(head.clip, squares);
+  }
+
+  void muon(const MuonMatrix& matrix) {
+    const int n = matrix.tall(), m = matrix.narrow();
+    const bool wide = matrix.rows < matrix.columns;
+    std::vector<double> x(static_cast<std::size_t>(n) * m), gram(static_cast<std::size_t>(m) * m),
+        mixed(gram), next(x);
+    double squares = 0;
+    const auto flat = [&](int r, int c) {
+      return matrix.first + (wide ? static_cast<std::int64_t>(c) * matrix.columns + r
+                                  : static_cast<std::int64_t>(r) * matrix.columns + c);
+    };
+    for (int r = 0; r < n; ++r) {
+      for (int c = 0; c < m; ++c) {
+        const float g = learning_.gradient[flat(r, c)];
+        float& momentum = learning_.momentum[flat(r, c)];
+        momentum = kMuonKeep * momentum + (1 - kMuonKeep) * g;
+        const float ahead = kMuonKeep * momentum + (1 - kMuonKeep) * g;
+        x[static_cast<std::size_t>(r * m + c)] = ahead;
+        squares += static_cast<double>(ahead) * ahead;
+      }
+    }
+    if (squares < kMuonLeastSquares) return;
+    for (double& each : x) each /= std::sqrt(squares);
+    for (int iteration = 0; iteration < kMuonIterations; ++iteration) {
+      for (int a = 0; a < m; ++a) {
+        for (int b = 0; b < m; ++b) {
+          double sum = 0;
+          for (int r = 0; r < n; ++r)
+            sum += x[static_cast<std::size_t>(r * m + a)] * x[static_cast<std::size_t>(r * m + b)];
+          gram[static_cast<std::size_t>(a * m + b)] = sum;
+        }
+      }
+      for (int a = 0; a < m; ++a) {
+        for (int b = 0; b < m; ++b) {
+          double sum = 0;
+          for (int k = 0; k < m; ++k)
+            sum += gram[static_cast<std::size_t>(a * m + k)] * gram[static_cast<std::size_t>(k * m + b)];
+          mixed[static_cast<std::size_t>(a * m + b)] = muon_mixed(
+              static_cast<float>(gram[static_cast<std::size_t>(a * m + b)]), static_cast<float>(sum), a == b);
+        }
+      }
+      for (int r = 0; r < n; ++r) {
+        for (int c = 0; c < m; ++c) {
+          double sum = 0;
+          for (int k = 0; k < m; ++k)
+            sum += x[static_cast<std::size_t>(r * m + k)] * mixed[static_cast<std::size_t>(k * m + c)];
+          next[static_cast<std::size_t>(r * m + c)] = sum;
+        }
+      }
+      x = next;
+    }
+    const float rate = feed_.head->muon_rate * kMuonRootMeanSquare * std::sqrt(static_cast<float>(n));
+    for (int r = 0; r < n; ++r) {
+      for (int c = 0; c < m; ++c)
+        learning_.weights[flat(r, c)] -= rate * static_cast<float>(x[static_cast<std::size_t>(r * m + c)]);
+    }
+  }
+
+  void adam() {
+    const StepHead& head = *feed_.head;
+    for (std::int64_t i = 0; i < learning_.size; ++i) {
+      const float g =
+          (learning_.kind[i] & kOfMuon) != 0 ? 0.0f : learning_.gradient[i] * learning_.report->clip;
+      adam_step(g, head.adam_rate, head.adam_root, learning_.first_moment[i], learning_.second_moment[i],
+                learning_.weights[i]);
+      learning_.average[i] += head.average_rate * (learning_.weights[i] - learning_.average[i]);
+    }
+  }
+
+  Program program_;
+  Learning learning_;
+  Feed feeds_[kSlots], feed_{};
+  const float* weights_ = nullptr;
+  std::vector<std::vector<float>> buffers_;
+};
+
+}  // namespace occam::gpu

@@ -1,0 +1,208 @@
+// What a device is told to do: plain structures that a kernel reads as they are. A network is a few programs
+// of rows (observations or data sets), which never look at another row, and between them the pooling of the
+// rows of each data set. A block of threads carries a tile of rows through a whole program; between its
+// layers they stay in shared memory. All matrices are row-major, their rows padded with zeros to a multiple
+// of 16.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "occam/engine/cuda/formulas.hpp"
+#include "occam/nn/pool.hpp"
+
+namespace occam::gpu {
+
+inline constexpr int kBlock = 16;  // products are made of blocks of 16 by 16
+
+OCCAM_BOTH constexpr int padded16(int n) {
+  return (n + kBlock - 1) / kBlock * kBlock;
+}
+
+// The numbers of one step, at the head of the batch that it takes.
+struct StepHead {
+  std::int32_t rows, sets;
+  std::int32_t loss_at;  // of Report::losses
+  std::int32_t fresh;    // the first step after learn(): forget an old fault
+  float scale;           // one over the number of data sets
+  float adam_rate, adam_root, average_rate, muon_rate;
+  double clip;
+  double lambda, parameter_weight;
+};
+
+// A batch on the device.
+struct Feed {
+  const StepHead* head;
+  const std::int32_t* offsets;  // (sets + 1)
+  const std::int32_t* models;   // (sets)
+  const float* present;         // (sets) parameters that the true model has
+  const float* targets;         // (sets, P) of the parameters, NaN: none
+  const float* raw;             // (rows, D)
+};
+
+// How one column enters the network; -1: not in this way.
+struct ColumnPlan {
+  Transformation transformation;
+  double centre, width, mean, factor;
+  std::int32_t mask_at, local_at, waves_at, levels_at;
+  std::int32_t waves, levels;
+  float level[kFewLevels];
+};
+
+struct InputPlan {
+  const ColumnPlan* columns;
+  std::int32_t channels, stride;
+  float* x;                  // (rows, stride)
+  std::int32_t* set_of_row;  // (rows)
+};
+
+// Pooling over the rows of each data set, and what its way back needs.
+struct PoolView {
+  Pooling pooling = Pooling::sum;
+  std::int32_t width = 0, stride = 0;  // of e
+  const float* e = nullptr;            // (rows, stride)
+  const float* score = nullptr;        // (rows, stride)
+  float* top = nullptr;                // (sets, stride) largest score and one over the sum of weights
+  float* inverse = nullptr;            //
+  std::int32_t* largest = nullptr;     // (sets, stride) row of the largest, from the first of its data set
+  float sum_scale = 1;
+  bool log_n = false;
+  double log_n_mean = 0, log_n_scale = 1;
+  std::int32_t moments = 0, moments_stride = 0;
+  const float* factors = nullptr;  // (rows, moments_stride)
+  float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
+  const float* d_pooled = nullptr;
+  std::int32_t pooled_stride = 0;
+
+  OCCAM_BOTH int columns() const { return pooling == Pooling::mean_sum ? 2 * width : width; }
+  OCCAM_BOTH int moments_at() const { return columns() + (log_n ? 1 : 0); }
+};
+
+// One product: rows in a buffer of the tile times weights, or their transpose.
+struct Source {
+  std::int32_t buffer = -1;
+  std::int32_t inner = 0, columns = 0;  // of the product, not padded
+  std::int64_t weight = 0;              // in the flat vector; rows of `weight_columns`
+  std::int32_t weight_columns = 0;
+  bool transposed = false;
+  std::int64_t panels = 0;  // in the packed weights, in groups of 8 numbers
+};
+
+enum class OpKind { load, product, loss };
+
+// What is added to the products of an op.
+enum class Add {
+  none,
+  set_row,  // a row of the data set: (sets, stride)
+  pool,     // the gradient that pooling passes to e
+  score,    // and to the scores
+  moments,  // and to the factors of the moments
+};
+
+struct Op {
+  OpKind kind = OpKind::product;
+  std::int32_t sources = 0;
+  Source source[4];
+  std::int32_t columns = 0;     // not padded
+  std::int32_t out = -1;        // buffer
+  const float* from = nullptr;  // load: the matrix; set_row: its rows. Both with the stride of the columns
+  std::int64_t bias = -1;       // in the flat vector
+  Add add = Add::none;
+  Activation activation = Activation::identity;
+  const float* y = nullptr;  // backward: times the slope of the activation at these outputs
+  float* store = nullptr;    // (rows, padded columns)
+
+  PoolView pool;  // of Add::pool, score and moments
+
+  // loss: reads models and parameters, sets their gradients (store and d_parameters, out and out_parameters)
+  bool evidential = false;
+  Link link = Link::exp;
+  const float* models = nullptr;
+  const float* parameters = nullptr;
+  std::int32_t parameter_count = 0;
+  float* d_parameters = nullptr;
+  std::int32_t out_parameters = -1;
+  double* losses = nullptr;  // (sets)
+};
+
+// A program of rows, or a pooling.
+struct Launch {
+  bool pooling = false;
+  PoolView pool;
+  std::int32_t first = 0, count = 0;    // ops
+  std::int32_t buffers = 0, width = 0;  // of the tile: so many matrices of so many columns
+  bool of_sets = false;                 // rows are data sets
+};
+
+// The gradient of a weight matrix, x' d, and of its bias.
+struct Gradient {
+  const float* x = nullptr;
+  const float* d = nullptr;
+  std::int32_t inner = 0, columns = 0;
+  std::int64_t weight = 0, bias = -1;
+  bool of_sets = false;
+};
+
+// Rows are summed in parts, the parts in order. How they are cut depends on their number alone, on one
+// device.
+inline constexpr int kMostParts = 16;
+OCCAM_BOTH constexpr int part_rows(int rows, int parts) {
+  const int even = (rows + parts - 1) / parts;
+  return even <= 128 ? 128 : (even + 31) / 32 * 32;
+}
+OCCAM_BOTH constexpr int parts_of(int rows, int parts) {
+  return (rows + part_rows(rows, parts) - 1) / part_rows(rows, parts);
+}
+
+struct MuonMatrix {
+  std::int64_t first = 0;
+  std::int32_t rows = 0, columns = 0;
+  // n = max(rows, columns), m = min; strides padded. x (n, m) and its transpose, twice, as they take turns.
+  float *x[2] = {}, *transposed[2] = {};
+  float *gram = nullptr, *mixed = nullptr;  // (m, m)
+
+  OCCAM_BOTH int tall() const { return rows > columns ? rows : columns; }
+  OCCAM_BOTH int narrow() const { return rows > columns ? columns : rows; }
+};
+
+// What kind of weight it is: bits.
+inline constexpr std::uint8_t kOfSets = 1, kOfMuon = 2;
+
+inline constexpr int kMostLosses = 4096;
+
+struct Report {
+  std::int32_t fault;   // whether some step was not finite: none after it changes anything
+  std::int32_t active;  // whether the present one does
+  float clip;           // factor of the gradient
+  std::int32_t fault_at;
+  double losses[kMostLosses];
+};
+
+// What a network learns with, on the device. All (W), W weights, but for what is said.
+struct Learning {
+  std::int64_t size = 0;
+  float *weights = nullptr, *average = nullptr, *first_moment = nullptr, *second_moment = nullptr;
+  float *momentum = nullptr, *gradient = nullptr;
+  float* parts = nullptr;  // (kMostParts, W) of the gradient
+  std::uint8_t* kind = nullptr;
+  double* norms = nullptr;        // squared, of the blocks of the gradient
+  std::uint32_t* done = nullptr;  // blocks that are
+  Report* report = nullptr;
+};
+
+// Everything that the kernels of one step read. Arrays are the device's once it has taken the program in.
+struct Program {
+  InputPlan input{};
+  std::vector<Op> ops;
+  std::vector<Launch> forward;   // to the outputs
+  std::vector<Launch> training;  // forward and backward
+  std::vector<Source> packs;     // weights as products read them
+  std::vector<Gradient> gradients;
+  std::vector<MuonMatrix> muon;
+  std::int64_t panels = 0;  // size of the packed weights, in groups of 8 numbers
+  double* losses = nullptr;
+  const float *models = nullptr, *parameters = nullptr, *summary = nullptr;  // outputs of all data sets
+  std::int32_t summary_width = 0;
+};
+
+}  // namespace occam::gpu
