@@ -91,6 +91,13 @@ void resize_or_throw(std::string& text, std::size_t size, const std::string& pat
   }
 }
 
+struct OpenUntilHere {
+  int descriptor;
+  ~OpenUntilHere() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+};
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -240,6 +247,8 @@ void AtomicFile::commit() {
   if (committed_) throw Error(ErrorKind::internal, "second commit of '{}'", path_);
   flush();
   sync();
+  // The lock on the temporary lasts until it has its name: who cleans up would take it for a dead run's.
+  const OpenUntilHere lock{::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)};
   // Some network file systems report a full disk only here.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
     throw_system_error(ErrorKind::io, "write", path_, errno);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,28 @@ TEST(AtomicFile, LeavesNothingWithoutCommit) {
     file.write(std::string(300000, 'x'));
   }
   EXPECT_EQ(folder.count_files(), 0u);
+}
+
+// Each clears away what dead writers left; none may take a living one's file, not even just before its
+// renaming.
+TEST(AtomicFile, ManyMayWriteTheSame) {
+  const TemporaryFolder folder;
+  std::vector<std::string> failures(4);
+  std::vector<std::thread> writers;
+  for (std::string& failure : failures) {
+    writers.emplace_back([&] {
+      for (int i = 0; i < 300 && failure.empty(); ++i) {
+        try {
+          write_file_atomic(folder / "f", "same");
+        } catch (const Error& error) {
+          failure = error.what();
+        }
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+  EXPECT_EQ(folder.count_files(), 1u);
 }
 
 TEST(AtomicFile, KeepsPermissionsAndLinks) {

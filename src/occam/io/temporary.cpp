@@ -29,7 +29,7 @@ std::string folder_beside(const std::string& target) {
 }
 
 std::string hidden_name(const std::string& target) {
-  return "." + fs::path(target).filename().string().substr(0, kLongestName);
+  return fmt::format(".{}", fs::path(target).filename().string().substr(0, kLongestName));
 }
 
 bool is_temporary_of(const std::string& name, const std::string& hidden) {

@@ -50,7 +50,7 @@ void Dense<T>::product(const T* packed, Matrix<const T> x, Matrix<T> y, bool add
                               .rows = x.rows,
                               .inner = in_,
                               .columns = out_,
-                              .bias = packed + bias_row_,
+                              .bias = bias_ >= 0 ? packed + bias_row_ : nullptr,
                               .accumulate = add,
                               .activation = activation_});
 }

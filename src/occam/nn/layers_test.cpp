@@ -73,6 +73,24 @@ void expect_products(const Kernels<T>& k) {
                     .rows = rows,
                     .inner = inner,
                     .columns = columns});
+        std::vector<T> bias(padded<T>(columns));
+        for (std::int64_t j = 0; j < columns; ++j) bias[j] = static_cast<T>(rng.normal());
+        const Matrix<T> biased = workspace.zeros<T>(rows, columns);
+        const Matrix<T> both = workspace.zeros<T>(rows, columns);
+        for (std::int64_t r = 0; r < rows; ++r) std::fill_n(both.row(r), columns, static_cast<T>(r + 1));
+        for (const bool add : {false, true}) {
+          k.multiply({.a = a.data,
+                      .a_stride = a.stride,
+                      .b = panels.data(),
+                      .b_stride = 0,
+                      .c = (add ? both : biased).data,
+                      .c_stride = c.stride,
+                      .rows = rows,
+                      .inner = inner,
+                      .columns = columns,
+                      .bias = bias.data(),
+                      .accumulate = add});
+        }
         std::vector<T> g(rows * columns + 1, T{1});  // unpadded, with a guard at the end
         k.multiply_transposed({.a = at.data,
                                .a_stride = at.stride,
@@ -91,6 +109,9 @@ void expect_products(const Kernels<T>& k) {
             for (std::int64_t i = 0; i < inner; ++i)
               sum += static_cast<double>(a.row(r)[i]) * w[i * columns + j];
             ASSERT_NEAR(c.row(r)[j], sum, tolerance) << rows << " " << inner << " " << columns;
+            ASSERT_NEAR(biased.row(r)[j], sum + bias[j], tolerance) << rows << " " << inner << " " << columns;
+            ASSERT_NEAR(both.row(r)[j], sum + bias[j] + r + 1, tolerance)
+                << rows << " " << inner << " " << columns;
             ASSERT_NEAR(g[r * columns + j], sum + 1, tolerance) << rows << " " << inner << " " << columns;
           }
         }

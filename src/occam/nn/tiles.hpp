@@ -11,7 +11,7 @@
 namespace occam {
 
 // kernels<T>(), with `pack`, `multiply` and `multiply_transposed` in tiles where processor and system have
-// them and T is float. What one packs the other reads; `multiply` takes a bias or accumulates, not both.
+// them and T is float. What one packs the other reads.
 template <class T>
 const Kernels<T>& tile_kernels();
 

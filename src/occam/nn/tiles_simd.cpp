@@ -7,9 +7,10 @@
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-// GCC 12 takes the undefined lanes of its own intrinsics for a mistake.
+#ifndef __clang__  // GCC 12 takes the undefined lanes of its own intrinsics for a mistake
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #endif
 
 namespace occam {
@@ -188,14 +189,18 @@ struct Begin {
   Index stride;  // bytes
 };
 
+OCCAM_TILE_CODE inline void zero_sums() {
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+}
+
 // Two tiles of rows by one or two of columns: sums in registers 0 and 1, 2 and 3.
 OCCAM_TILE_CODE void tall_block(const Byte* a, Index a_step, const Byte* b, Index b_step, Index inner,
                                 bool two, Begin begin, float* c, Index c_stride) {
   if (begin.from == nullptr) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    zero_sums();
   } else {
     const float* below = begin.from + kRows * begin.stride / 4;
     _tile_loadd(0, begin.from, begin.stride);
@@ -243,10 +248,7 @@ OCCAM_TILE_CODE void tall_block(const Byte* a, Index a_step, const Byte* b, Inde
 OCCAM_TILE_CODE void wide_block(const Byte* a, const Byte* panel, Index b_step, Index inner, Index columns,
                                 Begin begin, float* c, Index c_stride) {
   if (begin.from == nullptr) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    zero_sums();
   } else {
     _tile_loadd(0, begin.from, begin.stride);
     if (columns > 1) _tile_loadd(1, begin.from + kColumns, begin.stride);
@@ -299,8 +301,16 @@ OCCAM_TILE_CODE void row_block(const Byte* a, Index rows, const Byte* b, Index b
   memory_barrier();
 }
 
+// Before sums that begin with what stands in c.
+void add_bias(const Product<float>& p) {
+  for (Index r = 0; r < p.rows; ++r) {
+    for (Index c = 0; c < p.columns; ++c) p.c[r * p.c_stride + c] += p.bias[c];
+  }
+}
+
 OCCAM_TILE_CODE void multiply_tiles(const Product<float>& p) {
   if (p.inner < kFewestInner) return kernels<float>().multiply(p);
+  if (p.accumulate && p.bias != nullptr) add_bias(p);
   alignas(64) Byte a_tiles[2 * kMostInner * kPair];
   const Byte* panels = reinterpret_cast<const Byte*>(aligned(p.b));
   const Index inner_tiles = tiles_of(p.inner, kInner);
