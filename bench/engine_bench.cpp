@@ -16,6 +16,7 @@
 #include "occam/networks/network.hpp"
 #include "occam/nn/adam.hpp"
 #include "occam/nn/loss.hpp"
+#include "study_networks.hpp"
 
 namespace {
 
@@ -30,40 +31,8 @@ struct Case {
 };
 
 std::vector<Case> cases(const std::string& pooling) {
-  return {{"a",
-           64,
-           50,
-           1,
-           2,
-           {{"architecture", "set"},
-            {"modules", 2},
-            {"moments", 0},
-            {"inv_width", 64},
-            {"after_width", 64},
-            {"after_layers", 2},
-            {"equiv_width", 32},
-            {"post_width", 64},
-            {"post_layers", 2},
-            {"summary", 0},
-            {"log_n", false},
-            {"pooling", pooling}}},
-          {"b",
-           64,
-           150,
-           3,
-           6,
-           {{"architecture", "set"},
-            {"modules", 2},
-            {"moments", 0},
-            {"inv_width", 128},
-            {"after_width", 128},
-            {"after_layers", 2},
-            {"equiv_width", 64},
-            {"post_width", 128},
-            {"post_layers", 3},
-            {"summary", 0},
-            {"log_n", false},
-            {"pooling", pooling}}},
+  return {{"a", 64, 50, 1, 2, study_network(64, 32, 2, pooling)},
+          {"b", 64, 150, 3, 6, study_network(128, 64, 3, pooling)},
           {"c",
            32,
            1101,

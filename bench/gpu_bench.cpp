@@ -9,6 +9,7 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/engine/engine.hpp"
+#include "study_networks.hpp"
 
 namespace {
 
@@ -23,19 +24,12 @@ struct Case {
   Optimiser optimiser = Optimiser::adam;
 };
 
-json study(std::int64_t wide, std::int64_t narrow, std::int64_t post_layers) {
-  return {{"architecture", "set"}, {"modules", 2},        {"moments", 0},
-          {"inv_width", wide},     {"after_width", wide}, {"after_layers", 2},
-          {"equiv_width", narrow}, {"post_width", wide},  {"post_layers", post_layers},
-          {"summary", 0},          {"log_n", false},      {"pooling", "attention"}};
-}
-
 std::vector<Case> cases() {
-  return {{"a", 64, 50, 1, 2, study(64, 32, 2)},
-          {"b", 64, 150, 3, 6, study(128, 64, 3)},
+  return {{"a", 64, 50, 1, 2, study_network(64, 32, 2)},
+          {"b", 64, 150, 3, 6, study_network(128, 64, 3)},
           {"default", 64, 100, 2, 3, json::object()},
           {"muon", 64, 100, 2, 3, json::object(), Optimiser::muon},
-          {"large", 512, 500, 3, 6, study(128, 64, 3)}};
+          {"large", 512, 500, 3, 6, study_network(128, 64, 3)}};
 }
 
 // The same two batches over and over.

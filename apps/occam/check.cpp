@@ -166,6 +166,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   }
   CheckResult result = check_network(comparator, problem, request, pool, *progress);
   if (save) save->commit();
+  if (const std::string remark = comparator.remark(); !remark.empty()) progress->say(remark);
   finish(o, std::move(result), call);
   if (save) save->confirm();
 }

@@ -280,6 +280,7 @@ class CompareRun {
     if (exact_) Call::print(exact_->text());
     if (population && !writer_) Call::print("\n" + groups_text(*population));
     for (const std::string& warning : comparison_.warnings()) progress_->warn(warning);
+    if (const std::string remark = comparison_.remark(); !remark.empty()) progress_->say(remark);
   }
 
   void write_groups(const GroupComparison& population) const {

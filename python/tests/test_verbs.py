@@ -115,3 +115,24 @@ def test_rows_with_missing_values_are_refused_or_left_out(net):
     assert left["dataset"] == ["a"] and left["n"] == [1]
     both = net.compare({"a": ["x/y", "x"], "b": ["z", "y/z"], "x": [1, 0]}, by=["a", "b"])
     assert both["n"] == [1, 1]
+
+
+def test_the_device_is_chosen_by_name(make_coins, quick):
+    said = []
+
+    class Sink:
+        def update(self, done, total, note):
+            pass
+
+        def say(self, text):
+            said.append(text)
+
+        warn = say
+
+        def close(self):
+            pass
+
+    occam.train(make_coins(simulators.coins, True), device="check", **{**quick, "iterations": 20, "progress": Sink()})
+    assert any("two engines side by side" in text for text in said)
+    with pytest.raises(ValueError, match="abacus"):
+        occam.train(make_coins(simulators.coins, True), device="abacus", **quick)

@@ -102,13 +102,13 @@ TEST(SimulateVerb, NpzHoldsWhatTheDocsSay) {
   for (std::size_t k = 0; k < mu.size(); ++k) EXPECT_EQ(std::isnan(mu[k]), model[k] == 0) << k;
 
   const NdArray meta = npz.read("meta");
-  const auto json = nlohmann::json::parse(meta.view<std::uint8_t>());
-  EXPECT_EQ(json["problem"], "one-sample");
-  EXPECT_EQ(json["seed"], 5);
-  EXPECT_EQ(json["models"], (std::vector<std::string>{"null", "effect"}));
-  EXPECT_EQ(json["columns"], (std::vector<std::string>{"x"}));
-  EXPECT_EQ(json["parameters"], (std::vector<std::string>{"mu"}));
-  EXPECT_EQ(json["fingerprint"].get<std::string>().size(), 16u);
+  const auto about = nlohmann::json::parse(meta.view<std::uint8_t>());
+  EXPECT_EQ(about["problem"], "one-sample");
+  EXPECT_EQ(about["seed"], 5);
+  EXPECT_EQ(about["models"], (std::vector<std::string>{"null", "effect"}));
+  EXPECT_EQ(about["columns"], (std::vector<std::string>{"x"}));
+  EXPECT_EQ(about["parameters"], (std::vector<std::string>{"mu"}));
+  EXPECT_EQ(about["fingerprint"].get<std::string>().size(), 16u);
 }
 
 TEST(SimulateVerb, AReaderThatLeavesIsNoCrashAndNoMessage) {

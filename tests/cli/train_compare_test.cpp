@@ -38,6 +38,26 @@ TEST_F(TrainCompare, SameBytesOnAnyNumberOfThreads) {
   EXPECT_FALSE(one == shell_.read("net.occam"));
 }
 
+TEST_F(TrainCompare, TwoEnginesRunSideBySide) {
+  const std::string seen = "two engines side by side, largest differences: ";
+  std::string loud = kQuick;
+  loud.replace(loud.find(" --quiet"), 8, "");
+  const Outcome trained = shell_("occam train beta-binomial -o net.occam --device check" + loud);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find(seen), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("over 80 steps"), std::string::npos) << trained.err;
+  shell_.write("d.csv", "x\n1\n1\n0\n");
+  const Outcome compared = shell_("occam compare net.occam d.csv --device check");
+  EXPECT_EQ(compared.code, 0);
+  EXPECT_NE(compared.err.find(seen), std::string::npos) << compared.err;
+  const Outcome checked = shell_("occam check net.occam --device check --datasets 50");
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_NE(checked.err.find(seen), std::string::npos) << checked.err;
+  const Outcome unknown = shell_("occam compare net.occam d.csv --device abacus");
+  EXPECT_EQ(unknown.code, 64);
+  EXPECT_NE(unknown.err.find("abacus"), std::string::npos);
+}
+
 TEST_F(TrainCompare, AnswersInEveryFormatAgree) {
   train();
   shell_.write("d.csv", "subject,x\na,1\na,1\na,0\nb,1\nb,1\n");

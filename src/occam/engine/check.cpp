@@ -111,8 +111,7 @@ void CheckEngine::answer(const std::vector<float>& weights, Ragged<const float> 
 std::string CheckEngine::remark() const {
   return fmt::format(
       "two engines side by side, largest differences: loss {:.1e} nats and gradient {:.1e} (relative) over "
-      "{} "
-      "steps, outputs {:.1e} over {} data sets",
+      "{} steps, outputs {:.1e} over {} data sets",
       seen_.loss, seen_.gradient, steps_, seen_.answers, answers_);
 }
 

@@ -57,6 +57,8 @@ class Comparison {
   std::int64_t answered() const { return answered_; }  // data sets so far
   // What there is to say about all of them.
   std::vector<std::string> warnings() const;
+  // What the engine has to say of itself; often nothing.
+  std::string remark() const { return comparator_.remark(); }
 
  private:
   Answered judge(const std::vector<std::string>& ids, Ragged<const float> data);
