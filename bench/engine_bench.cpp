@@ -47,7 +47,8 @@ std::vector<Case> cases(const std::string& pooling) {
             {"post_width", 256},
             {"post_layers", 2},
             {"summary", 0},
-            {"log_n", false}}}};
+            {"log_n", false},
+            {"growth", false}}}};
 }
 
 struct LogLoss : BundleLoss<float> {

@@ -414,6 +414,7 @@ TEST(Networks, ShortSeriesAreContinued) {
   const json options = {{"architecture", "sequence"},
                         {"lstm", 0},
                         {"log_n", false},
+                        {"growth", false},
                         {"filters", {3}},
                         {"kernels", {4}},
                         {"strides", {1}}};
@@ -464,7 +465,7 @@ void expect_pytorch(const std::string& name, const json& options) {
   if (ref.has("log_n_mean")) config.standardisation.log_n_mean = ref.number("log_n_mean");
   if (ref.has("log_n_scale")) config.standardisation.log_n_scale = ref.number("log_n_scale");
   if (ref.has("sum_scale")) config.standardisation.typical_n = 1 / ref.number("sum_scale");
-  json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}};
+  json table = {{"post_width", 7}, {"post_layers", 2}, {"summary", 4}, {"growth", false}};
   table.update(options);
   if (options["architecture"] == "set")
     table.update(

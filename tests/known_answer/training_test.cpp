@@ -80,11 +80,11 @@ TEST(Training, InterruptedAndResumedEqualsUninterrupted) {
   }
 }
 
-// A run that is to find out its end by itself, in cycles of 40, 80, 160, ... steps.
+// A run that is to find out its end by itself, looking after 40, 80, 160, ... steps.
 TrainOptions automatic(double gain) {
   TrainOptions options = quick(0);
   options.gain = gain;
-  options.first_cycle = 40;
+  options.first_look = 40;
   options.most_iterations = 320;
   options.warmup = 10;
   return options;
@@ -95,12 +95,13 @@ TEST(Training, EndsWhenTwiceAsMuchWouldGainTooLittle) {
   ThreadPool pool(2);
   Listener listener;
   const NetworkFile soon = Trainer(problem, kTiny, automatic(10), {}, pool, listener).train();
-  EXPECT_EQ(soon.record["steps"], 80);  // the first doubling that can be judged
-  EXPECT_EQ(soon.record["cycles"].size(), 2u);
-  EXPECT_NE(listener.said.back().find("less than 10: done"), std::string::npos) << listener.said.back();
+  EXPECT_EQ(soon.record["steps"], 133);  // the first doubling that can be judged ends at 80, three fifths
+  EXPECT_EQ(soon.record["looks"].size(), 3u);
+  EXPECT_NE(listener.said.back().find("less than 10: the last steps begin"), std::string::npos)
+      << listener.said.back();
   const NetworkFile late = Trainer(problem, kTiny, automatic(1e-9), {}, pool, listener).train();
   EXPECT_EQ(late.record["steps"], 320);
-  EXPECT_EQ(late.record["cycles"].size(), 4u);
+  EXPECT_EQ(late.record["looks"].size(), 5u);  // after 40, 80, 160, 192 and 320
   EXPECT_GT(late.record["expected_gain"].get<double>(), 0);
   EXPECT_LT(late.record["validation_loss"].get<double>(), soon.record["validation_loss"].get<double>());
 }
@@ -199,7 +200,8 @@ TEST(Training, ARunAtChanceIsRestartedAndSaysSo) {
   options.restarts = 2;
   Listener listener;
   trained_bytes(1, options, {}, listener);
-  ASSERT_EQ(listener.said.size(), 3u);
+  ASSERT_EQ(listener.said.size(), 4u);
+  EXPECT_NE(listener.said[3].find("the network is of no use"), std::string::npos) << listener.said[3];
   EXPECT_NE(listener.said[0].find("restarting from another initialisation (1 of 2)"), std::string::npos);
   EXPECT_NE(listener.said[2].find("2 restarts did not help"), std::string::npos);
 }

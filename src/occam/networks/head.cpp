@@ -104,6 +104,31 @@ Matrix<T> Head<T>::upper_back(const T*, HeadTape<T>&, Matrix<T> d_last, T*, Work
 }
 
 template <class T>
+Matrix<T> PlainHead<T>::upper(const T*, const PassNoise*, HeadTape<T>& tape, Workspace& workspace) const {
+  const Matrix<T> s = tape.summary;
+  if (!growth_) return s;
+  const Matrix<T> both = workspace.zeros<T>(s.rows, 2 * s.columns);
+  for (std::int64_t set = 0; set < s.rows; ++set) {
+    T* const grown = std::copy_n(s.row(set), s.columns, both.row(set));
+    for (std::int64_t c = 0; c < s.columns; ++c) grown[c] = tape.growth[set] * s.row(set)[c];
+  }
+  return both;
+}
+
+template <class T>
+Matrix<T> PlainHead<T>::upper_back(const T*, HeadTape<T>& tape, Matrix<T> d_last, T*,
+                                   Workspace& workspace) const {
+  if (!growth_) return d_last;
+  const Matrix<T> d = workspace.zeros<T>(d_last.rows, tape.summary.columns);
+  for (std::int64_t set = 0; set < d.rows; ++set) {
+    const T* const grown = d_last.row(set) + d.columns;
+    for (std::int64_t c = 0; c < d.columns; ++c)
+      d.row(set)[c] = d_last.row(set)[c] + tape.growth[set] * grown[c];
+  }
+  return d;
+}
+
+template <class T>
 HeadAnswer Head<T>::answer(const T*, const HeadTape<T>& tape, std::int64_t, Workspace& workspace) const {
   return softmax_answer<T>(tape.models, workspace);
 }
@@ -125,5 +150,7 @@ template HeadAnswer softmax_answer(Matrix<const float>, Workspace&);
 template HeadAnswer softmax_answer(Matrix<const double>, Workspace&);
 template class Head<float>;
 template class Head<double>;
+template class PlainHead<float>;
+template class PlainHead<double>;
 
 }  // namespace occam

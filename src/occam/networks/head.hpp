@@ -32,6 +32,7 @@ struct HeadPlan {
   std::int64_t post_width, post_layers;
   std::int64_t summary;             // width of the summary layer, 0: none
   std::int64_t models, parameters;  // J, P
+  bool growth;                      // whether outputs may grow with N, for heads that know of it
 };
 
 // The noise of one pass in training: the data sets of a bundle draw from streams of their own, so that
@@ -49,6 +50,7 @@ struct PassNoise {
 template <class T>
 struct HeadTape {
   Matrix<T> features;         // (sets, features)
+  const T* growth = nullptr;  // (sets) N in units of its typical value
   Matrix<T>* post = nullptr;  // outputs of the post layers
   Matrix<T> top;              // what the summary layer reads
   Matrix<T> summary;          // (sets, S)
@@ -116,11 +118,22 @@ class Head {
 template <class T>
 HeadAnswer softmax_answer(Matrix<const T> models, Workspace& workspace);
 
-// The trunk and nothing between.
+// The trunk and no layer between. With growth the outputs read the summary s as (s, N s): evidence grows with
+// the number of observations, and products with N are what layers come near only slowly.
 template <class T>
 class PlainHead : public Head<T> {
  public:
-  explicit PlainHead(HeadPlan<T>& plan) : Head<T>(plan) { this->add_outputs(plan, this->summary_width()); }
+  PlainHead(HeadPlan<T>& plan, bool growth) : Head<T>(plan), growth_(growth) {
+    this->add_outputs(plan, (growth_ ? 2 : 1) * this->summary_width());
+  }
+
+ private:
+  Matrix<T> upper(const T* packed, const PassNoise* noise, HeadTape<T>& tape,
+                  Workspace& workspace) const override;
+  Matrix<T> upper_back(const T* packed, HeadTape<T>& tape, Matrix<T> d_last, T* gradient,
+                       Workspace& workspace) const override;
+
+  bool growth_;
 };
 
 // An entry of the list of heads.

@@ -26,7 +26,7 @@ bool long_tailed(const std::vector<float>& sorted) {
   const double low = quantile(sorted, 0.05);
   const double high = quantile(sorted, 0.95);
   const double reach = std::max(sorted.back() - high, low - sorted.front());
-  return reach > kLongTail * (high - low);
+  return reach > (sorted.front() < 0 ? kVeryLongTail : kLongTail) * (high - low);
 }
 
 // The different values, if they are few.

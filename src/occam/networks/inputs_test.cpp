@@ -34,6 +34,13 @@ TEST(Inputs, WhatHasNoLongTailsStaysAsItIs) {
   }
 }
 
+// Sums of squares are what evidence of such columns is made of.
+TEST(Inputs, TailsOfAChangingSpreadStayAsTheyAre) {
+  const ColumnInput mixed =
+      learned(drawn([](Rng& rng) { return rng.normal() / std::sqrt((0.5 * rng.gamma(3))); }));
+  EXPECT_EQ(mixed.transformation, Transformation::none);
+}
+
 TEST(Inputs, LongTailsAreTamed) {
   const ColumnInput positive = learned(drawn([](Rng& rng) { return std::exp(3 * rng.normal()); }));
   EXPECT_EQ(positive.transformation, Transformation::log);

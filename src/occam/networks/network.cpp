@@ -187,7 +187,8 @@ Fields fields(NetworkOptions& o) {
           field("log_n", o.log_n, "whether the network is told N"),
           field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
               .one_of({"robust", "plain"}),
-          field("statistics", o.statistics, "ordered data: whether the network is told plain statistics")};
+          field("statistics", o.statistics, "ordered data: whether the network is told plain statistics"),
+          field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does")};
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
@@ -251,6 +252,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
   try {
     NetworkConfig config;
     set_fields(fields(config.options), json.at("options"), "network");
+    config.options.growth = json.at("options").value("growth", false);  // old files do not name it
     nlohmann::json body = json.at("body");
     if (config.options.architecture == "set") name_what_old_files_do_not(body);
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
@@ -313,9 +315,9 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
                    tile_rows};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
-  HeadPlan<T> head_plan{layout_,        packed_layout_,    body_->features() + statistics_.size(),
-                        o.post_width,   o.post_layers,     o.summary,
-                        config_.models, config_.parameters};
+  HeadPlan<T> head_plan{layout_,        packed_layout_,     body_->features() + statistics_.size(),
+                        o.post_width,   o.post_layers,      o.summary,
+                        config_.models, config_.parameters, o.growth};
   config_.head = config_.head_kind().resolve(config_.head);
   head_ = make_head<T>(config_.head_kind(), config_.head, head_plan);
 }
@@ -391,7 +393,10 @@ typename Network<T>::BodyPass Network<T>::forward_body(const T* packed, Ragged<c
   BodyPass pass;
   pass.input = InputRows<T>(config_, data, workspace);
   T* f_n = workspace.take<T>(data.sets);
+  T* growth = workspace.take<T>(data.sets);
+  pass.growth = growth;
   for (std::int64_t set = 0; set < data.sets; ++set) {
+    growth[set] = static_cast<T>(static_cast<double>(data.size(set)) / s.typical_n);
     f_n[set] = static_cast<T>((std::log(static_cast<double>(data.size(set))) - s.log_n_mean) / s.log_n_scale);
   }
   const Matrix<T> features = body_->forward(packed, pass.input, f_n, workspace, pass.tape, keep, threads);
@@ -407,6 +412,7 @@ typename Network<T>::Tape* Network<T>::forward_head(const T* packed, const BodyP
   tape.input = pass.input;
   tape.body = pass.tape;
   tape.features = pass.features.rows_from(first, count);
+  tape.growth = pass.growth + first;
   head_->forward(packed, noise, tape, workspace);
   return &tape;
 }

@@ -47,6 +47,7 @@ struct NetworkOptions {
   bool log_n = true;
   std::string inputs = "robust";
   bool statistics = true;
+  bool growth = true;
 };
 Fields fields(NetworkOptions& o);
 
@@ -107,7 +108,8 @@ class Network {
   struct BodyPass {
     InputRows<T> input;
     void* tape = nullptr;
-    Matrix<T> features;  // with the statistics behind them
+    Matrix<T> features;         // with the statistics behind them
+    const T* growth = nullptr;  // (sets) N in units of its typical value
   };
 
   // Error(bad_data) for zero observations, too few, a wrong channel count, or values that are not finite. A

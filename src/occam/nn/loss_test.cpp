@@ -195,6 +195,12 @@ TEST(Schedule, Shapes) {
   EXPECT_DOUBLE_EQ(cosine.at(0, 1000), 0.5);
   EXPECT_NEAR(cosine.at(504, 1004), 2 * 0.55, 1e-12);
   EXPECT_NEAR(cosine.at(1000, 1000), 0.2, 1e-12);
+
+  const Schedule open{.kind = ScheduleKind::open, .rate = 1, .floor = 0, .even = 100};
+  EXPECT_EQ(open.at(100, 0), 1);
+  EXPECT_NEAR(open.at(400, 0), 0.5, 1e-12);
+  EXPECT_NEAR(open.at(400, 1000), 0.5, 1e-12) << "the end has not begun";
+  EXPECT_NEAR(open.at(900, 1000), 0.25 / 3, 1e-12);
 }
 
 // Both models have lost their evidence, and the answer is 1/2: the gradient alone would leave it there.

@@ -5,19 +5,6 @@
 #include <numbers>
 
 namespace occam {
-namespace {
-
-// The share of a cycle over which the rate falls.
-constexpr double kFall = 0.7;
-
-}  // namespace
-
-Cycle cycle_of(std::int64_t step, std::int64_t first_cycle) {
-  Cycle cycle{0, first_cycle};
-  while (step >= cycle.last) cycle = {cycle.last, 2 * cycle.last};
-  return cycle;
-}
-
 double progress(std::int64_t step, std::int64_t warmup, std::int64_t total) {
   if (step <= warmup) return 0;
   return std::min(1.0, static_cast<double>(step - warmup) /
@@ -35,11 +22,12 @@ double Schedule::at(std::int64_t step, std::int64_t total) const {
       const double share = 0.5 * (1 + std::cos(std::numbers::pi * progress(step, warmup, total)));
       return rate * (floor + (1 - floor) * share);
     }
-    case ScheduleKind::cycles: {
-      const Cycle cycle = cycle_of(step, first_cycle);
-      const double left =
-          static_cast<double>(cycle.last - step) / (kFall * static_cast<double>(cycle.last - cycle.first));
-      return rate * (floor + (1 - floor) * std::min(1.0, left));
+    case ScheduleKind::open: {
+      const double falling =
+          step <= even ? 1 : std::sqrt(static_cast<double>(even) / static_cast<double>(step));
+      const double from = kOpenShare * static_cast<double>(total);
+      const double left = (static_cast<double>(total - step)) / (static_cast<double>(total) - from);
+      return rate * falling * (total == 0 ? 1 : floor + (1 - floor) * std::min(1.0, left));
     }
   }
   return rate;

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "occam-checkpoint";
-constexpr const char* kFormatVersion = "3";  // 1 had no checksum, 2 no cycles and no momentum
+constexpr const char* kFormatVersion = "4";  // 1 had no checksum, 2 no momentum, 3 cycles
 
 json number(double x) {
   return std::isfinite(x) ? json(x) : json(nullptr);
@@ -38,7 +38,8 @@ json to_json(const TrainingProgress& p) {
           {"loss_count", p.loss_count},
           {"seconds", p.seconds},
           {"history", p.history},
-          {"cycles", p.cycles},
+          {"looks", p.looks},
+          {"ending", p.ending},
           {"expected_gain", p.expected_gain},
           {"failed", p.failed}};
 }
@@ -56,7 +57,8 @@ TrainingProgress from_json(const json& j) {
   p.loss_count = whole_number(j.at("loss_count"));
   p.seconds = j.at("seconds").get<double>();
   p.history = j.at("history");
-  p.cycles = j.at("cycles");
+  p.looks = j.at("looks");
+  p.ending = j.at("ending").get<bool>();
   p.expected_gain = j.at("expected_gain").get<double>();
   p.failed = whole_numbers(j.at("failed"));
   return p;
@@ -88,8 +90,8 @@ bool is_history(const json& history) {
          });
 }
 
-bool is_cycles(const json& cycles) {
-  return cycles.is_array() && std::all_of(cycles.begin(), cycles.end(), [](const json& entry) {
+bool is_looks(const json& looks) {
+  return looks.is_array() && std::all_of(looks.begin(), looks.end(), [](const json& entry) {
            return entry.is_array() && entry.size() == 4 &&
                   std::all_of(entry.begin(), entry.end(), [](const json& x) { return x.is_number(); });
          });
@@ -102,7 +104,7 @@ bool is_possible(const TrainingProgress& p, std::size_t models) {
          natural(p.stale) && natural(p.best_step) && p.best_step <= std::max(p.step, p.total) &&
          natural(p.loss_count) && std::isfinite(p.loss_sum) && std::isfinite(p.seconds) && p.seconds >= 0 &&
          p.failed.size() == models && std::all_of(p.failed.begin(), p.failed.end(), natural) &&
-         is_history(p.history) && is_cycles(p.cycles) && std::isfinite(p.expected_gain);
+         is_history(p.history) && is_looks(p.looks) && std::isfinite(p.expected_gain);
 }
 
 // The first member that differs, or nothing.

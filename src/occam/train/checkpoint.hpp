@@ -25,7 +25,8 @@ struct TrainingProgress {
   std::int64_t loss_count = 0;
   double seconds = 0;  // spent so far
   nlohmann::json history = nlohmann::json::array();
-  nlohmann::json cycles = nlohmann::json::array();  // [steps, loss, gain over the cycle before, its error]
+  nlohmann::json looks = nlohmann::json::array();  // [steps, loss, gain since the look before, its error]
+  bool ending = false;                             // the rate falls; `total` is the end, not the next look
   std::vector<std::int64_t> failed;  // (J) draws that gave no usable data, over the batches used
   double expected_gain = -1;         // of twice the training, in nats; below 0: not known yet
   std::vector<float> best;           // weights; empty before the first validation

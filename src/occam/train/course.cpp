@@ -28,6 +28,17 @@ Gain gain_of(std::span<const double> now, std::span<const double> before) {
   return gain;
 }
 
+double mean_loss(std::span<const double> values) {
+  double sum = 0;
+  for (const double one : values) sum += one;
+  return sum / static_cast<double>(values.size());
+}
+
+// The steps before the end begins, or those so far.
+std::int64_t open_steps(const TrainingProgress& at) {
+  return at.ending ? std::llround(kOpenShare * static_cast<double>(at.total)) : at.step;
+}
+
 void keep_best(TrainingProgress& at, double loss, const std::vector<float>& weights) {
   at.best = weights;
   at.best_loss = loss;
@@ -39,11 +50,14 @@ void keep_best(TrainingProgress& at, double loss, const std::vector<float>& weig
 Course::Course(const TrainOptions& options, double chance, ProgressSink& progress)
     : options_(options), chance_(chance), progress_(progress) {}
 
-// Of the present cycle, where a run finds out its end.
+// Where a run finds out its end: as if that were to begin at once.
 double Course::share_done(const TrainingProgress& at) const {
   if (!options_.automatic()) return occam::progress(at.step, options_.warmup, at.total);
-  const Cycle cycle = cycle_of(at.step, options_.first_cycle);
-  return static_cast<double>(at.step - cycle.first) / static_cast<double>(cycle.last - cycle.first);
+  const auto open = static_cast<double>(std::max<std::int64_t>(1, open_steps(at)));
+  const double begun = kOpenShare * std::max(0.0, 1 - static_cast<double>(options_.first_look) / open);
+  const double end =
+      (static_cast<double>(at.step) - open) / std::max(1.0, static_cast<double>(at.total) - open);
+  return at.ending ? begun + (1 - begun) * end : begun;
 }
 
 StepSettings Course::settings(const TrainingProgress& at) const {
@@ -51,7 +65,7 @@ StepSettings Course::settings(const TrainingProgress& at) const {
   const double ramp = options_.lambda_ramp > 0 ? std::min(1.0, done / options_.lambda_ramp) : 1.0;
   const double fade = std::max(0.0, 1 - done / options_.parameter_fade);
   return {.step = at.step,
-          .rate = options_.rate_schedule().at(at.step, at.total),
+          .rate = options_.rate_schedule().at(at.step, options_.automatic() && !at.ending ? 0 : at.total),
           .lambda = options_.lambda * ramp,
           .parameter_weight = options_.parameter_weight * fade};
 }
@@ -59,7 +73,7 @@ StepSettings Course::settings(const TrainingProgress& at) const {
 void Course::settle_total(TrainingProgress& at, double seconds, double steps_per_s) const {
   if (at.total > 0) return;
   if (options_.automatic()) {
-    at.total = std::min(cycle_of(at.step, options_.first_cycle).last, options_.most_iterations);
+    at.total = std::min(options_.first_look, last_look());
     return;
   }
   if (options_.minutes <= 0) {
@@ -93,40 +107,53 @@ bool Course::restarts(const TrainingProgress& at, double validation_loss) const 
   return true;
 }
 
-void Course::forget_cycles(TrainingProgress& at) const {
+void Course::forget_looks(TrainingProgress& at) const {
   if (!options_.automatic()) return;
   at.total = 0;
-  at.cycles = nlohmann::json::array();
+  at.looks = nlohmann::json::array();
+  at.ending = false;
   at.best.clear();
   at.best_loss = INFINITY;
   at.expected_gain = -1;
 }
 
-// Gains shrink from cycle to cycle by a factor that is half a guess, half what was seen.
-bool Course::judge_cycle(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
-                         const std::vector<float>& weights) const {
-  const bool first = before.empty();
-  double loss = 0;
-  for (const double one : now) loss += one / static_cast<double>(now.size());
+std::int64_t Course::last_look() const {
+  return std::max<std::int64_t>(1, std::llround(kOpenShare * static_cast<double>(options_.most_iterations)));
+}
+
+void Course::look(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
+                  const std::vector<float>& weights) const {
   const Gain gain = gain_of(now, before);
+  const double loss = mean_loss(now);
+  const bool more = !at.ending && worth_doubling(at, now, before);
+  at.looks.push_back({at.step, loss, gain.mean, gain.error});
+  at.last_validation = loss;
+  if (before.empty() || gain.mean > 0) keep_best(at, loss, weights);
+  if (at.ending) return;
+  at.ending = !more || at.total >= last_look();
+  at.total = at.ending ? std::llround(static_cast<double>(at.step) / kOpenShare)
+                       : std::min(2 * at.total, last_look());
+}
+
+// Gains shrink from look to look by a factor that is half a guess, half what was seen.
+bool Course::worth_doubling(TrainingProgress& at, std::span<const double> now,
+                            std::span<const double> before) const {
+  if (before.empty()) return true;
+  const Gain gain = gain_of(now, before);
+  const double loss = mean_loss(now);
   double shrinking = 0.5;
-  if (at.cycles.size() > 1) {
-    const double last = at.cycles.back()[2].get<double>();
+  if (at.looks.size() > 1) {
+    const double last = at.looks.back()[2].get<double>();
     if (last > gain.error) shrinking = std::sqrt(0.5 * std::clamp(gain.mean / last, 0.25, 1.0));
   }
   // A gain within its own error may be as large as the error.
-  const double expected = std::max(gain.error, gain.mean) * shrinking;
-  at.cycles.push_back({at.step, loss, gain.mean, gain.error});
-  at.last_validation = loss;
-  if (first || gain.mean > 0) keep_best(at, loss, weights);
-  if (first) return true;
-  at.expected_gain = expected;
-  const bool more = loss > chance_ - kChanceMargin || expected > options_.gain;
+  at.expected_gain = std::max(gain.error, gain.mean) * shrinking;
+  const bool more = loss > chance_ - kChanceMargin || at.expected_gain > options_.gain;
   progress_.say(fmt::format(
       "step {}: validation loss {:.4f}, doubling the training gained {:.4f} (+- {:.4f}); doubling "
       "it again is expected to gain {:.4f}{}",
-      at.step, loss, gain.mean, gain.error, expected,
-      more ? "" : fmt::format(", less than {}: done", options_.gain)));
+      at.step, loss, gain.mean, gain.error, at.expected_gain,
+      more ? "" : fmt::format(", less than {}: the last steps begin", options_.gain)));
   return more;
 }
 

@@ -29,13 +29,15 @@ class Course {
   bool validates(const TrainingProgress& at) const;
   // Whether a run that has learned nothing by now begins again; says so.
   bool restarts(const TrainingProgress& at, double validation_loss) const;
-  void forget_cycles(TrainingProgress& at) const;  // of an attempt that is given up
+  void forget_looks(TrainingProgress& at) const;  // of an attempt that is given up
 
-  // Where a run finds out its end: the losses of the same data sets now and after the cycle before (empty: it
-  // is the first) say what doubling the training gained, and what doubling it again would. True if that is
-  // worth it.
-  bool judge_cycle(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
-                   const std::vector<float>& weights) const;
+  // A run that finds out its end looks at itself after F, 2 F, 4 F, ... steps, at a rate that falls slowly:
+  // the losses of the same data sets now and at the look before (empty: it is the first) say what doubling
+  // the training gained, and what doubling it again would. Where that is too little, or at the most steps
+  // there may be, the end begins, in which the rate falls to nothing. Sets the step of the next look, or of
+  // the end.
+  void look(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
+            const std::vector<float>& weights) const;
   // Otherwise: keeps the weights if they are the best. True when there was no improvement for too long.
   bool judge_validation(TrainingProgress& at, double loss, const std::vector<float>& weights) const;
 
@@ -44,6 +46,9 @@ class Course {
 
  private:
   double share_done(const TrainingProgress& at) const;
+  bool worth_doubling(TrainingProgress& at, std::span<const double> now,
+                      std::span<const double> before) const;
+  std::int64_t last_look() const;
 
   const TrainOptions& options_;
   double chance_;

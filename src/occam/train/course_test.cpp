@@ -15,7 +15,7 @@ const std::vector<float> kWeights = {1, 2};
 
 TrainOptions automatic() {
   TrainOptions options;
-  options.first_cycle = 100;
+  options.first_look = 100;
   options.most_iterations = 1000;
   return options;
 }
@@ -35,27 +35,57 @@ TEST(Course, GoesOnWhileDoublingGainsEnough) {
   course.settle_total(at, 0, 1);
   EXPECT_EQ(at.total, 100);
   at.step = 100;
-  EXPECT_TRUE(course.judge_cycle(at, losses(100, 0.5), {}, kWeights)) << "one cycle says nothing";
+  course.look(at, losses(100, 0.5), {}, kWeights);
+  EXPECT_EQ(at.total, 200) << "one look says nothing";
   EXPECT_EQ(at.best, kWeights);
   at.step = 200;
-  EXPECT_TRUE(course.judge_cycle(at, losses(100, 0.49), losses(100, 0.5), kWeights));
+  course.look(at, losses(100, 0.49), losses(100, 0.5), kWeights);
   EXPECT_NEAR(at.expected_gain, 0.005, 1e-6) << "half of what was gained";
+  EXPECT_EQ(at.total, 400);
+  EXPECT_FALSE(at.ending);
   at.step = 400;
-  EXPECT_FALSE(course.judge_cycle(at, losses(100, 0.4899), losses(100, 0.49), kWeights));
+  const double before = course.settings(at).rate;
+  course.look(at, losses(100, 0.4899), losses(100, 0.49), kWeights);
   EXPECT_LT(at.expected_gain, options.gain);
   EXPECT_EQ(at.best_step, 400);
-  EXPECT_NE(heard.said.back().find("done"), std::string::npos);
+  EXPECT_TRUE(at.ending);
+  EXPECT_EQ(at.total, 667) << "what went before is three fifths";
+  EXPECT_NEAR(course.settings(at).rate, before, 0.01 * before);
+  EXPECT_NE(heard.said.back().find("the last steps begin"), std::string::npos);
+  at.step = 666;
+  EXPECT_LT(course.settings(at).rate, 0.02 * before);
+  EXPECT_EQ(course.settings(at).parameter_weight, 0);
+  at.step = 667;
+  course.look(at, losses(100, 0.4898), losses(100, 0.4899), kWeights);
+  EXPECT_FALSE(course.goes_on(at));
 }
 
-TEST(Course, KeepsTheBetterOfTwoCycles) {
+TEST(Course, EndsAtTheMostStepsThereAre) {
   Heard heard;
   const TrainOptions options = automatic();
   const Course course(options, kChance, heard);
   TrainingProgress at;
-  at.step = 100;
-  course.judge_cycle(at, losses(100, 0.5), {}, kWeights);
+  course.settle_total(at, 0, 1);
+  double loss = 0.6;
+  for (const std::int64_t next : {200, 400, 600, 1000}) {
+    at.step = at.total;
+    course.look(at, losses(100, loss - 0.1), at.looks.empty() ? std::vector<double>() : losses(100, loss),
+                kWeights);
+    loss -= 0.1;
+    EXPECT_EQ(at.total, next);
+    EXPECT_EQ(at.ending, next == 1000);
+  }
+}
+
+TEST(Course, KeepsTheBetterOfTwoLooks) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  at.step = at.total = 100;
+  course.look(at, losses(100, 0.5), {}, kWeights);
   at.step = 200;
-  course.judge_cycle(at, losses(100, 0.51), losses(100, 0.5), {7, 8});
+  course.look(at, losses(100, 0.51), losses(100, 0.5), {7, 8});
   EXPECT_EQ(at.best, kWeights);
   EXPECT_EQ(at.best_step, 100);
 }

@@ -14,8 +14,7 @@ Schedule TrainOptions::rate_schedule() const {
   result.warmup = warmup;
   result.decay = decay;
   result.decay_steps = decay_steps;
-  result.first_cycle = first_cycle;
-  if (automatic()) result.kind = ScheduleKind::cycles;
+  if (automatic()) result.kind = ScheduleKind::open;
   return result;
 }
 
@@ -34,7 +33,7 @@ Fields fields(TrainOptions& o) {
       field("gain", o.gain, "nats that twice the training has to be expected to gain, to go on").above(0),
       field("most_iterations", o.most_iterations, "steps at most, where their number is not given")
           .at_least(1),
-      field("first_cycle", o.first_cycle, "steps before the first look at what twice as many gain")
+      field("first_look", o.first_look, "steps before the first look at what twice as many gain")
           .at_least(10),
       field("batch", o.batch,
             "simulated data sets per step (0: as many as their size allows, 64 to 512, and 128 at most from "

@@ -14,8 +14,8 @@ struct TrainOptions {
   std::int64_t iterations = 0;  // 0: until it is done
   double minutes = 0;
   double gain = 0.0002;
-  std::int64_t most_iterations = 16000;
-  std::int64_t first_cycle = 1000;
+  std::int64_t most_iterations = 24000;
+  std::int64_t first_look = 1000;
   std::int64_t batch = 0;  // 0: by the size of the data sets
   std::string link = "exp";
   double lambda = 0;

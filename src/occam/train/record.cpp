@@ -76,7 +76,7 @@ json record_of(const TrainOptions& options, const TrainRun& run, const TrainingP
                  {"best_step", at.best_step},
                  {"validation_loss", at.best_loss},
                  {"validation_history", at.history},
-                 {"cycles", at.cycles},
+                 {"looks", at.looks},
                  {"data_sets", at.step * options.batch / options.replay},
                  {"failed_draws", at.failed},
                  {"source", run.table ? "table" : "simulation"},

@@ -183,7 +183,7 @@ void Trainer::begin() {
 void Trainer::begin_attempt(std::int64_t attempt) {
   s_->at.attempt = attempt;
   s_->at.step = 0;
-  s_->course->forget_cycles(s_->at);
+  s_->course->forget_looks(s_->at);
   std::vector<float> weights(static_cast<std::size_t>(s_->network->weight_count()));
   s_->network->layout().initialise<float>(weights, member_seed(run_), static_cast<std::uint64_t>(attempt));
   if (run_.start) grow_weights(*run_.start, start_member(run_), problem_, *s_->network, weights);
@@ -303,8 +303,7 @@ bool Trainer::judge_length(double loss) {
   const std::vector<double> now = validation_losses(weights, sets);
   const std::vector<double> before =
       at.best.empty() ? std::vector<double>() : validation_losses(at.best, sets);
-  if (s_->course->judge_cycle(at, now, before, weights) && 2 * at.total <= options_.most_iterations)
-    at.total *= 2;
+  s_->course->look(at, now, before, weights);
   return true;
 }
 

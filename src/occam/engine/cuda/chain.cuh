@@ -232,6 +232,11 @@ __device__ inline float4 four(const float* from) {
 // What is added to four neighbouring sums of one row.
 template <Add kAdd>
 __device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place at, int column) {
+  if constexpr (kAdd == Add::grown) {
+    const float4 x = four(op.other + at.row * padded16(op.columns) + column);
+    const float g = growth(v, at.n);
+    return {g * x.x, g * x.y, g * x.z, g * x.w};
+  }
   if constexpr (kAdd == Add::set_row) return four(op.other + at.set * padded16(op.columns) + column);
   if constexpr (kAdd == Add::pool || kAdd == Add::score) {
     if (v.pooling == Pooling::attention) {
@@ -327,6 +332,8 @@ __device__ inline void complete_any(const TileOp& op, const PoolView& pool, cons
       return complete<Add::score, false>(op, pool, tile, share, group, bias, out);
     case Add::moments:
       return complete<Add::moments, false>(op, pool, tile, share, group, bias, out);
+    case Add::grown:
+      return complete<Add::grown, false>(op, pool, tile, share, group, bias, out);
   }
 }
 
@@ -468,8 +475,8 @@ __global__ void __launch_bounds__(kChainThreads, 1)
     Weights weights;
     begin_next(chain, 0, tile, panels, weights);
     __syncthreads();
-    for (int r = threadIdx.x; !chain.of_sets && r < tile.valid; r += kChainThreads) {
-      const int set = set_of_row[at + r];
+    for (int r = threadIdx.x; r < tile.valid; r += kChainThreads) {
+      const int set = chain.of_sets ? at + r : set_of_row[at + r];
       places[r] = {at + r, set, feed.offsets[set], feed.offsets[set + 1] - feed.offsets[set]};
     }
     for (int i = 0; i < chain.count; ++i) {

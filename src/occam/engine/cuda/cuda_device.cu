@@ -30,7 +30,7 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
   for (std::int32_t i = 0; i < launch.count; ++i) {
     const Op& op = program.ops[static_cast<std::size_t>(launch.first + i)];
     if (op.kind == OpKind::loss) chain.loss = op;
-    if (op.add == Add::pool || op.add == Add::score || op.add == Add::moments) chain.pool = op.pool;
+    if (op.add != Add::none && op.add != Add::set_row) chain.pool = op.pool;
     TileOp& own = chain.ops[i];
     own.kind = static_cast<std::int8_t>(op.kind);
     own.add = static_cast<std::int8_t>(op.add);

@@ -98,6 +98,11 @@ OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int a) {
   return sum / static_cast<float>(at.n);
 }
 
+// The size of a data set in units of the typical one.
+OCCAM_BOTH inline float growth(const PoolView& v, int n) {
+  return static_cast<float>(n) * v.sum_scale;
+}
+
 // What an op adds to its products at one element, but for the bias.
 OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
   switch (op.add) {
@@ -109,6 +114,8 @@ OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
       return score_gradient(op.pool, at, c);
     case Add::moments:
       return moments_gradient(op.pool, at, c);
+    case Add::grown:
+      return growth(op.pool, at.n) * op.from[static_cast<std::int64_t>(at.row) * padded16(op.columns) + c];
     case Add::none:
       break;
   }

@@ -63,6 +63,7 @@ inline std::vector<EngineCase> engine_cases() {
   add("modules_muon", with({{"modules", 1}})).optimiser = Optimiser::muon;
   add("no_post", with({{"post_layers", 0}, {"summary", 0}})).parameters = 2;
   add("no_summary", with({{"summary", 0}, {"log_n", false}}));
+  add("no_growth", with({{"growth", false}}));
   add("softmax", with({{"head", "softmax"}})).parameters = 2;
   EngineCase& softplus = add("softplus", small);
   softplus.link = Link::softplus;

@@ -54,6 +54,9 @@ class PlainDevice final : public Device {
     const int set = program_.input.set_of_row[row];
     return {row, set, feed_.offsets[set], feed_.offsets[set + 1] - feed_.offsets[set]};
   }
+  Place place_of_set(int set) const {
+    return {set, set, feed_.offsets[set], feed_.offsets[set + 1] - feed_.offsets[set]};
+  }
 
   OwnScale own_scale_of(int column, int first, int last) const {
     const int D = program_.input.channels;
@@ -115,7 +118,7 @@ class PlainDevice final : public Device {
   }
 
   void product(const Op& op, int row, const Launch& launch) {
-    const Place at = launch.of_sets ? Place{row, row, 0, 0} : place(row);
+    const Place at = launch.of_sets ? place_of_set(row) : place(row);
     const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
     for (int c = 0; c < op.columns; ++c) {
       double sum = op.bias >= 0 ? weights_[op.bias + c] : 0.0f;

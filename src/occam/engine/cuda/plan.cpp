@@ -93,6 +93,8 @@ class Builder {
   void backward_sets(Invariant& part, std::vector<Source> sources);
 
   void body(std::vector<Launch>& launches);
+  int grown(const Value& from, const Value& to);
+  const Value& last() const;
   void outputs(int features);
   void loss();
   void back();
@@ -115,6 +117,8 @@ class Builder {
   std::vector<Value> posts_;
   std::optional<Layer> summary_, parameters_;
   Layer models_;
+  std::optional<Layer> models_grown_;  // the weights of what is taken times N
+  Value grown_value_, d_grown_;
   Value summary_value_, models_value_, parameters_value_;
   int d_models_buffer_ = -1, d_parameters_buffer_ = -1;
   Value d_models_, d_parameters_;
@@ -400,12 +404,29 @@ void Builder::body(std::vector<Launch>& launches) {
   end(launches);
 }
 
+// Rows of `from`, each times the size of its data set.
+int Builder::grown(const Value& from, const Value& to) {
+  Op op;
+  op.add = Add::grown;
+  op.from = from.data;
+  op.pool = invariant_.view;
+  return product({}, to, true, op);
+}
+
+// What the outputs are made of.
+const Value& Builder::last() const {
+  return summary_ ? summary_value_ : post_.empty() ? invariant_.afterwards.back() : posts_.back();
+}
+
 void Builder::outputs(int features) {
   int at = forward(features, post_, posts_, false);
   if (summary_) at = forward(at, {*summary_}, {summary_value_}, false);
   Op op;
   op.bias = models_.bias;
-  product({source(at, models_, false)}, models_value_, false, op);
+  std::vector<Source> sources = {source(at, models_, false)};
+  if (models_grown_) sources.push_back(source(grown(last(), grown_value_), *models_grown_, false));
+  product(sources, models_value_, false, op);
+  if (models_grown_) release(sources.back().buffer);
   if (parameters_) {
     op.bias = parameters_->bias;
     product({source(at, *parameters_, false)}, parameters_value_, false, op);
@@ -444,6 +465,10 @@ void Builder::back() {
   }
   std::vector<Source> sources = {source(d_models_buffer_, models_, true)};
   learn(models_, ys.back(), d_models_);
+  if (models_grown_) {
+    sources.push_back(source(grown(d_models_, d_grown_), *models_grown_, true));
+    learn(*models_grown_, grown_value_, d_models_);
+  }
   if (parameters_) {
     sources.push_back(source(d_parameters_buffer_, *parameters_, true));
     learn(*parameters_, ys.back(), d_parameters_);
@@ -517,6 +542,14 @@ Program Builder::build() {
     summary_value_ = value(summary_->out, true);
   }
   models_ = layer("head", Activation::identity);
+  if (config_.options.growth) {
+    const std::int32_t in = models_.in / 2;
+    models_grown_ = {models_.weight + static_cast<std::int64_t>(in) * models_.out, -1, in, models_.out,
+                     Activation::identity};
+    models_.in = in;
+    grown_value_ = value(in, true);
+    d_grown_ = value(models_.out, true);
+  }
   models_value_ = value(models_.out, true);
   d_models_ = value(models_.out, true);
   if (config_.parameters > 0) {
@@ -574,11 +607,8 @@ Program Builder::build() {
   }
   program_.models = models_value_.data;
   program_.parameters = parameters_value_.data;
-  const Value& summary = summary_        ? summary_value_
-                         : post_.empty() ? invariant_.afterwards.back()
-                                         : posts_.back();
-  program_.summary = summary.data;
-  program_.summary_width = summary.columns;
+  program_.summary = last().data;
+  program_.summary_width = last().columns;
   if (plan_.optimiser == Optimiser::muon) program_.muon = muon();
   return std::move(program_);
 }

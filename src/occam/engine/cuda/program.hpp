@@ -97,6 +97,7 @@ enum class Add {
   pool,     // the gradient that pooling passes to e
   score,    // and to the scores
   moments,  // and to the factors of the moments
+  grown,    // a row of `from`, times the size of its data set (rows are data sets)
 };
 
 struct Op {
@@ -112,7 +113,7 @@ struct Op {
   const float* y = nullptr;  // backward: times the slope of the activation at these outputs
   float* store = nullptr;    // (rows, padded columns)
 
-  PoolView pool;  // of Add::pool, score and moments
+  PoolView pool;  // of Add::pool, score, moments and grown
 
   // loss: reads models and parameters, sets their gradients (store and d_parameters, out and out_parameters)
   bool evidential = false;

@@ -41,7 +41,8 @@ void thin(const T* x, const T* mask, std::int64_t columns, T* __restrict y) {
 template <class T>
 class DropoutHead final : public PlainHead<T> {
  public:
-  DropoutHead(const DropoutOptions& options, HeadPlan<T>& plan) : PlainHead<T>(plan), options_(options) {
+  DropoutHead(const DropoutOptions& options, HeadPlan<T>& plan)
+      : PlainHead<T>(plan, false), options_(options) {
     if (plan.post_layers < 1) {
       throw Error(ErrorKind::bad_config,
                   "network: the head mc-dropout thins the post layers, but post_layers is 0; at least 1");
