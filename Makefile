@@ -52,6 +52,7 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@scripts/python-env.sh
 	@$(with_python)
 	$(call build,release,all)
+	@scripts/kernels.sh $(PYTHON)
 	$(call build,asan,unit_tests fuzz_burst)
 	@echo "== fast tests under the address and undefined-behaviour sanitizers"
 	@build/asan/tests/unit_tests --gtest_brief=1

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Compiles the kernels for GPUs, so that a mistake in them is seen where there is no GPU. Takes the nvcc that is there,
+# or fetches one from PyPI into a folder of its own (100 MB, once).
+#   scripts/kernels.sh PYTHON
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${1:-python3}
+folder=build/nvcc
+
+if [ "$(uname -m)" != x86_64 ]; then
+  echo "The kernels for GPUs are not compiled: this is $(uname -m), not x86_64."
+  exit 0
+fi
+options=()
+if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+  if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder"
+    if ! "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder" \
+      nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 \
+      nvidia-nvvm==13.0.88; then
+      echo "The kernels for GPUs are not compiled: there is no nvcc, and none could be fetched." >&2
+      # Where tests are relied on, this is one of them.
+      if [ "${CI:-}" = true ]; then exit 1; else exit 0; fi
+    fi
+    touch "$folder/complete"
+  fi
+  options=(-DOCCAM_CUDA_FOLDER="$PWD/$folder/nvidia/cu13")
+fi
+if [ -n "${OCCAM_HEADERS:-}" ]; then options+=(-DOCCAM_HEADERS="$OCCAM_HEADERS"); fi
+cmake -S . -B build/kernels -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DOCCAM_CUDA=ON -DOCCAM_TESTS=OFF \
+  ${options[@]+"${options[@]}"} > build/kernels.log || { cat build/kernels.log >&2; exit 1; }
+cmake --build build/kernels --target src/occam/cuda_device.o
