@@ -1,4 +1,5 @@
 // occam scope: give a trained network a new scope reference, such as a larger one, without training.
+#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 
 #include <memory>

@@ -1,5 +1,6 @@
 // The promise of the scope test: whatever the network is worth, data that the models made are called foreign
 // no more often than the level says. Networks are hardly trained here; that costs power, not the promise.
+#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 
 #include <algorithm>
