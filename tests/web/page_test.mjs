@@ -7,9 +7,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-const [occam, examples] = process.argv.slice(2);
+const [occam, examples] = process.argv.slice(2, 4).map((word) => resolve(word));
 const folder = mkdtempSync(join(tmpdir(), "occam-page-"));
 const path = (name) => join(folder, name);
 const run = (...words) => execFileSync(occam, words, { stdio: ["ignore", "pipe", "ignore"], cwd: folder });
@@ -44,7 +44,7 @@ writeFileSync(path("about.md"), "# What this is\nCoins & <b>tosses</b>.\n\n- one
 const tosses = join(examples, "coins", "tosses.csv");
 run("page", "coins.occam", "-o", "coins.html", "--title", "Coins <i>", "--text", "about.md", "--example", tosses);
 run("page", "times.occam", "-o", "times.html");
-run("compare", "coins.occam", tosses, "-o", "coins.json", "--quiet");
+run("compare", "coins.occam", tosses, "--by", "coin", "-o", "coins.json", "--quiet");
 run("compare", "times.occam", "times.csv", "-o", "times.json", "--quiet");
 
 // A stranger's file: other names, milliseconds, another order, rows without a value, html in names.

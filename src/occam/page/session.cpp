@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "occam/core/error.hpp"
 #include "occam/group/group_writer.hpp"
@@ -210,6 +211,8 @@ json PageSession::open_network(std::string_view bytes, const std::string& name) 
   result["columns"] = columns;
   result["scope"] = !file.scope.is_null();
   result["doubt"] = file.doubt();
+  units_.clear();
+  for (const json& column : columns) units_.push_back(column["unit"].get<std::string>());
   file_ = std::move(file);
   return result;
 }
@@ -259,16 +262,21 @@ json PageSession::open_data(ReadAt read, const json& options) {
     if (columns[c] >= 0 && c < network().ranges.size()) {
       const auto at = static_cast<std::size_t>(columns[c]);
       const ColumnRange& range = network().ranges[c];
-      const std::string unit = unit_in(told_meaning(network().problem, network().columns[c]));
-      const bool time = unit == "s" || unit.empty();
-      if (time && looks_like_thousandths(header[at], numbers[at], range.smallest, range.largest)) factor = 1e-3;
+      const bool seconds = units_[c] == "s" || units_[c].empty();
+      if (seconds && looks_like_thousandths(header[at], numbers[at], range.smallest, range.largest)) factor = 1e-3;
     }
     factors.push_back(factor);
+  }
+  int by = guess_by(header, columns);
+  // Otherwise the first column of words.
+  for (std::size_t c = 0; c < header.size() && by < 0 && !rows.empty(); ++c) {
+    const bool is_taken = std::find(columns.begin(), columns.end(), static_cast<int>(c)) != columns.end();
+    if (!is_taken && numbers[c].empty()) by = static_cast<int>(c);
   }
   return {{"header", header},
           {"rows", rows},
           {"notes", notes.notes},
-          {"guess", {{"columns", columns}, {"factors", factors}, {"by", guess_by(header, columns)}}}};
+          {"guess", {{"columns", columns}, {"factors", factors}, {"by", by}}}};
 }
 
 ObservedOptions PageSession::reading(const json& options) const {
@@ -303,9 +311,9 @@ json PageSession::preview(const json& options) const {
   json rows = json::array();
   while (rows.size() < kSampleRows && reader.next()) {
     json row{{"line", reader.line()}, {"values", json::array()}, {"set", ""}, {"fault", ""}};
-    std::string set;
-    for (const std::size_t column : by) set += (set.empty() ? "" : "/") + std::string(reader.text(column));
-    row["set"] = set;
+    std::vector<std::string> set;
+    for (const std::size_t column : by) set.emplace_back(reader.text(column));
+    row["set"] = fmt::format("{}", fmt::join(set, "/"));
     for (std::size_t c = 0; c < columns.size(); ++c) {
       try {
         const double value = reader.number(columns[c], MissingValues::keep_nan);

@@ -62,6 +62,7 @@ class PageSession {
 
   mutable ThreadPool pool_;
   std::optional<NetworkFile> file_;
+  std::vector<std::string> units_;  // of its columns, where it tells them
   ReadAt read_;
   std::string data_name_;
   CsvFormat format_;

@@ -241,6 +241,7 @@
     const field = (parts) => element("div", { class: "field" }, ...parts);
     at("columns").replaceChildren(...rows,
       field(select("by", "tells data sets apart", none, String(csv.guess.by))),
+      field(select("by-too", "together with", [["-1", "no other column"], ...columns], "-1")),
       field(select("group", "groups of data sets", [["-1", "none"], ...columns], "-1")),
       field(select("missing", "rows with missing values", [["drop", "leave out and count"], ["refuse", "stop"]], "drop")),
       element("div", { id: "preview" }));
@@ -254,7 +255,7 @@
     const columns = network.columns.map((_, place) => name(`column-${place}`));
     if (columns.includes(undefined)) return null;
     return { columns, factors: network.columns.map((_, place) => Number(at(`unit-${place}`).value)),
-      by: at("by").value === "-1" ? [] : [name("by")], group: at("group").value === "-1" ? "" : name("group"),
+      by: [...new Set([name("by"), name("by-too")])].filter((column) => column !== undefined), group: at("group").value === "-1" ? "" : name("group"),
       missing: at("missing").value };
   }
 
@@ -540,21 +541,20 @@
 
   // The answers as they stand, as a page without any script.
   function saveReport() {
-    const report = document.implementation.createHTMLDocument(`${at("title").textContent}: ${source.name}`);
-    report.documentElement.lang = "en";
-    report.documentElement.dataset.theme = "light";
-    report.head.append(element("meta", { charset: "utf-8" }),
-      element("meta", { "http-equiv": "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
-      element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
-      element("style", {}, document.querySelector("style").textContent));
     const prior = modelPrior() ?? network.model_prior;
     const main = element("main", {}, element("h1", {}, at("title").textContent),
       element("p", {}, `Data: ${source.name}. Network: ${network.problem_name} (${network.fingerprint}).`),
       element("p", {}, `Model prior: ${network.models.map((model, j) => `${model} ${share(prior[j])}`).join(", ")}.`));
     for (const id of ["said", "answers", "one", "population"]) main.append(at(id).cloneNode(true));
     for (const control of main.querySelectorAll("button, input, select")) control.replaceWith(...control.childNodes);
-    report.body.append(main);
-    save(`<!doctype html>\n${report.documentElement.outerHTML}`, `${stem()}-report.html`, "text/html");
+    const title = element("title", {}, `${at("title").textContent}: ${source.name}`);
+    save(`<!doctype html>
+<html lang="en" data-theme="light"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${title.outerHTML}<style>${document.querySelector("style").textContent}</style></head>
+<body>${main.outerHTML}</body></html>
+`, `${stem()}-report.html`, "text/html");
   }
 
   // --- events --------------------------------------------------------------------------------------------
