@@ -15,7 +15,7 @@ const occam = resolve(program);
 const folder = mkdtempSync(join(tmpdir(), "occam-module-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const path = (name) => join(folder, name);
-const run = (...words) => execFileSync(occam, words, { stdio: ["ignore", "pipe", "inherit"], cwd: folder, encoding: "utf8" });
+const run = (...words) => execFileSync(occam, words, { stdio: ["ignore", "pipe", "ignore"], cwd: folder, encoding: "utf8" });
 
 const probe = spawnSync(occam, ["page", "-o", path("app.html")], { encoding: "utf8" });
 if (/this build has no page/.test(probe.stderr)) {

@@ -279,6 +279,35 @@ const tests = {
     await page.context().close();
   },
 
+  async "in Firefox, by mouse and keyboard: the same probabilities"() {
+    const firefoxPath = ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(existsSync);
+    if (!firefoxPath) return void console.log("      SKIPPED, firefox is not installed");
+    const firefox = await driver.firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath, headless: true, timeout: patience_ms });
+    try {
+      const context = await firefox.newContext({ viewport: { width: 1100, height: 900 } });
+      context.setDefaultTimeout(patience_ms);
+      const page = await context.newPage();
+      const address = `file://${path("coins.html")}`;
+      page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) faults.push(`Firefox asks for ${request.url()}`); });
+      page.on("pageerror", (error) => faults.push(`Firefox: ${error.message}`));
+      page.on("console", (message) => faults.push(`Firefox: ${message.text()}`));
+      await page.goto(address);
+      await page.waitForSelector("html[data-ready]", { state: "attached" });
+      await page.click("#example");
+      await page.waitForSelector("#preview table");
+      await page.focus("#compare");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("#one-table");
+      const rows = await page.$$eval("#answer-table tbody tr", (all) => all.map((row) => [row.querySelector("th").textContent,
+        row.dataset.verdict, Number(row.querySelector(".share").style.getPropertyValue("--part"))]));
+      const theirs = JSON.parse(readFileSync(path("coins.json"), "utf8")).data_sets;
+      assert.deepEqual(rows.map(([set, verdict]) => [set, verdict]), theirs.map(({ dataset, verdict }) => [dataset, verdict]));
+      rows.forEach(([, , p], at) => assert.ok(Math.abs(p - Math.max(theirs[at].p_flat, theirs[at].p_fair)) < 1e-5));
+    } finally {
+      await firefox.close();
+    }
+  },
+
   async "the program part is at most 2.5 MB"() {
     const size = statSync(path("app.html")).size;
     console.log(`      app.html has ${size} bytes`);
