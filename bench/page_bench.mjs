@@ -1,7 +1,8 @@
 // Speed of the module of web pages beside one thread of the program limited to 128-bit lanes: 1,000 data sets of 100
 // observations of decision-making, csv to answers, without a scope reference. Interleaved, the least of some repeats.
-//   node bench/page_bench.mjs OCCAM [REPEATS]
-// Both times hold reading the network and the csv; that of the program also the start of a process.
+//   node bench/page_bench.mjs OCCAM PORTABLE-OCCAM [REPEATS]
+// PORTABLE-OCCAM is a program for any CPU (preset `package`), which can be told to use SSE4. Both times hold reading the
+// network and the csv and writing the answers; that of the program also the start of a process.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,10 +10,10 @@ import { join, resolve } from "node:path";
 import { runInThisContext } from "node:vm";
 import { gunzipSync } from "node:zlib";
 
-const occam = resolve(process.argv[2]);
-const repeats = Number(process.argv[3] ?? 7);
+const [occam, portable] = process.argv.slice(2, 4).map((word) => resolve(word));
+const repeats = Number(process.argv[4] ?? 7);
 const folder = mkdtempSync(join(tmpdir(), "occam-page-bench-"));
-const run = (words, env = {}) => execFileSync(occam, words, { cwd: folder, stdio: "ignore", env: { ...process.env, ...env } });
+const run = (words, env = {}, program = occam) => execFileSync(program, words, { cwd: folder, stdio: "ignore", env: { ...process.env, ...env } });
 
 run(["page", "-o", "app.html"]);
 run(["train", "decision-making", "-o", "net.occam", "--iterations", "10", "--scope-reference", "0", "--quiet"]);
@@ -35,7 +36,7 @@ function inModule() {
 }
 function inProgram() {
   const begin = performance.now();
-  run(["compare", "net.occam", "data.csv", "-o", "answers.csv", "--threads", "1", "--quiet"], { OCCAM_SIMD: "SSE4" });
+  run(["compare", "net.occam", "data.csv", "-o", "answers.csv", "--threads", "1", "--quiet"], { OCCAM_SIMD: "SSE4" }, portable);
   return performance.now() - begin;
 }
 let [web, native] = [Infinity, Infinity];

@@ -1,5 +1,4 @@
 // occam scope: give a trained network a new scope reference, such as a larger one, without training.
-#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 
 #include <memory>
@@ -9,6 +8,7 @@
 #include "occam/check/network_problem.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "verb.hpp"
 
 namespace occam {

@@ -1,6 +1,5 @@
 // The promise of the scope test: whatever the network is worth, data that the models made are called foreign
 // no more often than the level says. Networks are hardly trained here; that costs power, not the promise.
-#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/progress.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "occam/simulate/disturbance.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulator.hpp"

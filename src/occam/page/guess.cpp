@@ -24,7 +24,8 @@ std::string plain_words(std::string_view text) {
 }
 
 bool has_word(std::string_view words, std::string_view word) {
-  return !word.empty() && (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+  return !word.empty() &&
+         (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
 // What people call the same thing. The first of each line is what networks call it.
@@ -53,9 +54,9 @@ int fit(const std::string& wanted, const std::string& header) {
   return 0;
 }
 
-constexpr std::string_view kSetNames[] = {"dataset",  "data set", "subject", "participant", "subj",   "sub",
-                                          "id",       "person",   "patient", "pid",         "player", "animal",
-                                          "respondent", "session"};
+constexpr std::string_view kSetNames[] = {"dataset", "data set", "subject",    "participant", "subj",
+                                          "sub",     "id",       "person",     "patient",     "pid",
+                                          "player",  "animal",   "respondent", "session"};
 
 }  // namespace
 
@@ -71,7 +72,8 @@ std::vector<int> guess_columns(const std::vector<std::string>& wanted,
       if (score > 0) pairs.push_back({score, static_cast<int>(w), static_cast<int>(h)});
     }
   }
-  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.score > b.score; });
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.score > b.score; });
   std::vector<int> result(wanted.size(), -1);
   std::vector<bool> taken(header.size(), false);
   for (const Pair& pair : pairs) {
@@ -113,7 +115,8 @@ bool looks_like_thousandths(std::string_view header, const std::vector<double>& 
   if (has_word(words, "ms") || has_word(words, "msec") || has_word(words, "milliseconds")) return true;
   if (numbers.empty() || !(high > low)) return false;
   std::vector<double> sorted = numbers;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
+                   sorted.end());
   const double median = sorted[sorted.size() / 2];
   return median > high && median / 1000 >= low && median / 1000 <= high;
 }

@@ -74,15 +74,17 @@ std::string filled(std::string_view text, const std::map<std::string, std::strin
 
 std::string compare_page(const PageContents& contents) {
   if (compare_page_module().empty()) {
-    throw Error(ErrorKind::bad_config,
-                "this build has no page: it was made without emscripten (install it, for example with `apt-get "
-                "install emscripten libfast-float-dev`, and build occam again)");
+    throw Error(
+        ErrorKind::bad_config,
+        "this build has no page: it was made without emscripten (install it, for example with `apt-get "
+        "install emscripten libfast-float-dev`, and build occam again)");
   }
   const std::string title = as_utf8(contents.title);
   const nlohmann::json about{
       {"title", title}, {"text", as_utf8(contents.text)}, {"example", as_utf8(contents.example_name)}};
   // The word that scripts and styles of the page carry: the same for the same contents.
-  const std::string word = hexadecimal_hash(contents.network + contents.title + contents.text + contents.example);
+  const std::string word =
+      hexadecimal_hash(contents.network + contents.title + contents.text + contents.example);
   return filled(compare_page_html(),
                 {{"WORD", word},
                  {"TITLE", as_html_text(title.empty() ? "Compare models" : title)},

@@ -6,7 +6,7 @@
 namespace occam {
 
 std::string_view compare_page_html();
-std::string_view compare_page_style();   // beyond that of reports
+std::string_view compare_page_style();  // beyond that of reports
 std::string_view compare_page_script();
 std::string_view compare_page_host();
 std::string_view compare_page_worker();

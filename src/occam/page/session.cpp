@@ -23,8 +23,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kSampleRows = 200;           // that are looked at for guesses and the preview
-constexpr std::int64_t kMostSets = 200'000;        // answers that are kept
+constexpr std::size_t kSampleRows = 200;                 // that are looked at for guesses and the preview
+constexpr std::int64_t kMostSets = 200'000;              // answers that are kept
 constexpr std::size_t kMostKept = std::size_t{1} << 24;  // numbers kept for evidence over N (64 MB)
 
 // "# Column rt: response time [s]." in the text of a problem, for columns that a built-in family explains.
@@ -92,7 +92,10 @@ json page_cell(const AnswerCell& cell) {
         if constexpr (std::is_same_v<Value, std::monostate>) {
           return json();
         } else if constexpr (std::is_same_v<Value, double>) {
-          return std::isfinite(value) ? json(value) : json(std::isnan(value) ? "NaN" : value > 0 ? "Inf" : "-Inf");
+          return std::isfinite(value) ? json(value)
+                                      : json(std::isnan(value) ? "NaN"
+                                             : value > 0       ? "Inf"
+                                                               : "-Inf");
         } else {
           return json(value);
         }
@@ -263,7 +266,8 @@ json PageSession::open_data(ReadAt read, const json& options) {
       const auto at = static_cast<std::size_t>(columns[c]);
       const ColumnRange& range = network().ranges[c];
       const bool seconds = units_[c] == "s" || units_[c].empty();
-      if (seconds && looks_like_thousandths(header[at], numbers[at], range.smallest, range.largest)) factor = 1e-3;
+      if (seconds && looks_like_thousandths(header[at], numbers[at], range.smallest, range.largest))
+        factor = 1e-3;
     }
     factors.push_back(factor);
   }
@@ -293,7 +297,8 @@ ObservedOptions PageSession::reading(const json& options) const {
   reading.by_dataset = false;
   reading.group = options.value("group", std::string());
   reading.may_miss = file.config.missing;
-  reading.missing = options.value("missing", std::string("drop")) == "drop" ? MissingRows::drop : MissingRows::refuse;
+  reading.missing =
+      options.value("missing", std::string("drop")) == "drop" ? MissingRows::drop : MissingRows::refuse;
   reading.missing_advice = "choose to leave such rows out";
   reading.csv = format_;
   reading.chunk_sets = 64;  // so that progress shows
@@ -381,7 +386,8 @@ json PageSession::answers(const json& options) const {
       for (std::size_t j = 0; j < p.size(); ++j) mean[j] += p[j];
       if (at < first || at >= first + count) continue;
       json row = json::array();
-      for (const AnswerCell& cell : table.row(answered.answers, answered.extras, b)) row.push_back(page_cell(cell));
+      for (const AnswerCell& cell : table.row(answered.answers, answered.extras, b))
+        row.push_back(page_cell(cell));
       rows.push_back(std::move(row));
     }
   }
@@ -417,11 +423,10 @@ json PageSession::course(const json& options) {
     if (set < 0) break;
     if (chunk.data.empty()) return {{"k", json::array()}, {"p", json::array()}, {"too_large", true}};
     const std::int64_t D = collected_->columns();
-    const ObservedSets observed{
-        chunk.ids,
-        {{chunk.data.data(), chunk.offsets.back(), D, D}, chunk.offsets.data(), sets},
-        chunk.groups,
-        chunk.dropped};
+    const ObservedSets observed{chunk.ids,
+                                {{chunk.data.data(), chunk.offsets.back(), D, D}, chunk.offsets.data(), sets},
+                                chunk.groups,
+                                chunk.dropped};
     // The comparison keeps summaries, which were not kept here: those of the whole data set do not matter.
     Answered whole = chunk.answered;
     Comparison& courses = collected_->courses(network());

@@ -15,8 +15,8 @@ extern "C" void page_progress(double bytes, double sets);
 
 namespace {
 
-using occam::PageSession;
 using nlohmann::json;
+using occam::PageSession;
 
 std::string& result() {
   static std::string buffer;
@@ -30,7 +30,8 @@ PageSession& session() {
 
 std::size_t read_page(std::uint64_t offset, std::span<char> out) {
   constexpr std::size_t kMost = std::size_t{1} << 24;
-  const int count = page_read(static_cast<double>(offset), out.data(), static_cast<int>(std::min(out.size(), kMost)));
+  const int count =
+      page_read(static_cast<double>(offset), out.data(), static_cast<int>(std::min(out.size(), kMost)));
   if (count < 0) throw occam::Error(occam::ErrorKind::io, "the file cannot be read any more");
   return static_cast<std::size_t>(count);
 }

@@ -126,7 +126,8 @@
   function table(caption, heads, rows, attributes = {}) {
     return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
       element("table", { class: "data", ...attributes },
-        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+        element("thead", {}, element("tr", {}, ...heads.map((head, place) => element("th", { scope: "col",
+          class: rows[0]?.children[place]?.classList.contains("number") ? "number" : undefined }, head)))),
         element("tbody", {}, ...rows)));
   }
 
