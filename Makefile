@@ -82,6 +82,12 @@ python: setup ## build the Python wheel, install it into a fresh environment (bu
 	$(call build,package,occam)
 	@scripts/python.sh build/package/apps/occam/occam
 
+.PHONY: pages
+pages: ## the coins and the response times as web pages that compare, in build/pages (installs emscripten)
+	@scripts/setup.sh page
+	$(call build,release,occam)
+	@scripts/pages.sh $(OCCAM) build/pages
+
 .PHONY: install
 install: setup ## install into PREFIX (/usr/local unless given): program, man page, completion, library
 	$(call build,release,occam occam_library occam_written)

@@ -8,6 +8,7 @@
 #include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/progress.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/simulator.hpp"

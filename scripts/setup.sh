@@ -2,7 +2,7 @@
 # Installs the Debian packages that occam needs and that are missing, and fetches with npm what draws the figures of
 # reports; does nothing when all is there. On other systems it names the packages, and goes on: CMake says which
 # header it cannot find. With OCCAM_HEADERS, a folder made by scripts/headers.sh, it installs nothing either.
-#   scripts/setup.sh [bench] [fuzz] [package] [python] [test]
+#   scripts/setup.sh [bench] [fuzz] [package] [page] [python] [test]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,12 +15,14 @@ for part in "$@"; do
   case $part in
     bench) packages+=(libbenchmark-dev) ;;
     fuzz) packages+=(clang-16 libclang-rt-16-dev) ;;
+    page) packages+=(emscripten libfast-float-dev) ;;
     package) packages+=(dpkg-dev file) ;;
     python) packages+=(python3-dev python3-venv) ;;
-    # Chromium for the tests of reports; Python and R for those of simulators in these languages
+    # Chromium and Firefox for the tests of reports and pages; Python and R for those of simulators in these languages
+    # emscripten, with fast_float, for the web pages that compare
     # groff and pkg-config for what `make install` installs
-    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium) npm_folders+=(tests/web) ;;
-    *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, python and test" >&2; exit 64 ;;
+    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium firefox-esr emscripten libfast-float-dev) npm_folders+=(tests/web) ;;
+    *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, page, python and test" >&2; exit 64 ;;
   esac
 done
 # Other packages than Debian's bring these two as well, often as one.
@@ -105,7 +107,7 @@ if [ -n "${OCCAM_HEADERS:-}" ]; then
 elif command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install_packages "${packages[@]}"
   if ! install_packages "${optional[@]}"; then
-    echo "setup: going on without ${optional[*]}, which only reports need." >&2
+    echo "setup: going on without ${optional[*]}, which only reports and web pages need." >&2
     leave_if_ci
   fi
 else

@@ -8,6 +8,7 @@
 #include "occam/check/network_problem.hpp"
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "verb.hpp"
 
 namespace occam {

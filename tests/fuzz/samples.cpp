@@ -5,6 +5,7 @@
 #include <random>
 
 #include "occam/data/batch.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem_file.hpp"
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/progress.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "occam/simulate/disturbance.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "occam/simulate/simulator.hpp"

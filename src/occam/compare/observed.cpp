@@ -129,7 +129,7 @@ class CsvDataSets {
     if (!options.group.empty()) group_ = reader_.column_index(options.group);
     const bool reserved =
         std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
-    if (by_.empty() && !reserved && reader_.has_column("dataset"))
+    if (by_.empty() && options.by_dataset && !reserved && reader_.has_column("dataset"))
       by_.push_back(reader_.column_index("dataset"));
   }
 
@@ -177,7 +177,8 @@ class CsvDataSets {
     row.clear();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
-      const double value = reader_.number(column, MissingValues::keep_nan);
+      const double factor = options_.factors.empty() ? 1 : options_.factors[c];
+      const double value = factor * reader_.number(column, MissingValues::keep_nan);
       if (std::isnan(value) && options_.missing == MissingRows::refuse && !may_miss_[c]) refuse(c);
       if (std::abs(value) > std::numeric_limits<float>::max()) {
         throw Error(ErrorKind::bad_data, "{}:{}: column '{}': {} is too large", reader_.name(),
@@ -207,17 +208,23 @@ class CsvDataSets {
 };
 
 // `notes`: who is told how the file was read; a file that is read twice says it once.
-CsvDataSets open_csv(const std::string& path, const ObservedOptions& options, ProgressSink* notes) {
+CsvDataSets open_csv(const ObservedCsv& file, const ObservedOptions& options, ProgressSink* notes) {
   CsvOptions csv;
   csv.format = options.csv;
   csv.notes = notes;
-  if (path == "-") return {CsvReader::from_stream(std::cin, "standard input", csv), options, "stdin"};
-  return {CsvReader::open(path, csv), options, as_utf8(file_stem(path))};
+  return {file.open(csv), options, file.id};
+}
+
+ObservedCsv csv_at(const std::string& path) {
+  if (path == "-")
+    return {[](const CsvOptions& csv) { return CsvReader::from_stream(std::cin, "standard input", csv); },
+            "stdin"};
+  return {[path](const CsvOptions& csv) { return CsvReader::open(path, csv); }, as_utf8(file_stem(path))};
 }
 
 // Whether the rows of each data set stand together, which lets the file be streamed.
-bool is_grouped(const std::string& path, const ObservedOptions& options) {
-  CsvDataSets rows = open_csv(path, options, nullptr);
+bool is_grouped(const ObservedCsv& file, const ObservedOptions& options) {
+  CsvDataSets rows = open_csv(file, options, nullptr);
   if (!rows.keyed()) return true;
   std::unordered_set<std::string> seen;
   std::string present;
@@ -235,8 +242,8 @@ bool is_grouped(const std::string& path, const ObservedOptions& options) {
   throw Error(ErrorKind::bad_data, "{}: there is a header but no data", name);
 }
 
-void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
-  CsvDataSets rows = open_csv(path, options, options.notes);
+void stream_csv(const ObservedCsv& file, const ObservedOptions& options, Chunk& chunk) {
+  CsvDataSets rows = open_csv(file, options, options.notes);
   std::unordered_set<std::string> seen;
   std::vector<float> values;
   std::string present, group;
@@ -262,8 +269,8 @@ void stream_csv(const std::string& path, const ObservedOptions& options, Chunk& 
 }
 
 // Data sets whose rows are scattered over the file, in the order of their first rows.
-void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& chunk) {
-  CsvDataSets rows = open_csv(path, options, options.notes);
+void gather_csv(const ObservedCsv& file, const ObservedOptions& options, Chunk& chunk) {
+  CsvDataSets rows = open_csv(file, options, options.notes);
   std::unordered_map<std::string, std::size_t> index;
   std::vector<std::string> ids, groups;
   std::vector<std::vector<float>> sets;
@@ -283,6 +290,10 @@ void gather_csv(const std::string& path, const ObservedOptions& options, Chunk& 
     chunk.begin(ids[i], groups[i]);
     chunk.rows(sets[i].data(), static_cast<std::int64_t>(sets[i].size() / options.columns.size()));
   }
+}
+
+void read_csv_sets(const ObservedCsv& file, const ObservedOptions& options, Chunk& chunk) {
+  is_grouped(file, options) ? stream_csv(file, options, chunk) : gather_csv(file, options, chunk);
 }
 
 // ---- numpy
@@ -375,11 +386,19 @@ ObservedSummary read_observed(const std::string& path, const ObservedOptions& op
     read_npz(path, options, chunk);
   } else if (path.ends_with(".npy")) {
     add_array(read_npy(path), path, as_utf8(file_stem(path)), options, chunk);
-  } else if (path == "-" || !InputFile(path).is_regular() || is_grouped(path, options)) {
-    stream_csv(path, options, chunk);
+  } else if (path == "-" || !InputFile(path).is_regular()) {
+    stream_csv(csv_at(path), options, chunk);
   } else {
-    gather_csv(path, options, chunk);
+    read_csv_sets(csv_at(path), options, chunk);
   }
+  chunk.flush();
+  return chunk.summary();
+}
+
+ObservedSummary read_observed(const ObservedCsv& file, const ObservedOptions& options,
+                              const ObservedSink& sink) {
+  Chunk chunk(options, sink);
+  read_csv_sets(file, options, chunk);
   chunk.flush();
   return chunk.summary();
 }

@@ -9,7 +9,7 @@
 
 #include "occam/core/progress.hpp"
 #include "occam/data/matrix.hpp"
-#include "occam/io/csv_dialect.hpp"
+#include "occam/io/csv.hpp"
 
 namespace occam {
 
@@ -19,6 +19,8 @@ enum class MissingRows { refuse, drop };
 struct ObservedOptions {
   std::vector<std::string> columns;  // the network's, found by name; npy and npz: by position
   std::vector<std::string> by;     // csv: columns that tell data sets apart; empty: `dataset` if there is one
+  bool by_dataset = true;          // `dataset` is taken for `by` where that is empty
+  std::vector<double> factors;     // csv: what numbers of each column are multiplied by; empty: nothing
   std::string group;               // csv: a column that says which group a data set belongs to; may be empty
   std::int64_t chunk_sets = 1024;  // data sets handed over at a time, at most
   std::int64_t chunk_rows = 1 << 18;  // and rows, unless one data set has more
@@ -53,6 +55,17 @@ using ObservedSink = std::function<void(const ObservedSets& sets)>;
 // columns `by` agree; their ids are these values, joined by
 // '/'. Ids are UTF-8: bytes that are not are taken for Windows-1252.
 ObservedSummary read_observed(const std::string& path, const ObservedOptions& options,
+                              const ObservedSink& sink);
+
+// A csv text that can be opened as often as it has to be read, and what its data set is called where it holds
+// only one.
+struct ObservedCsv {
+  std::function<CsvReader(const CsvOptions&)> open;
+  std::string id;
+};
+
+// The same for data that are no file.
+ObservedSummary read_observed(const ObservedCsv& file, const ObservedOptions& options,
                               const ObservedSink& sink);
 
 }  // namespace occam

@@ -7,7 +7,14 @@
 #include <cmath>
 #include <numbers>
 
+// Random123 stops where it does not know the processor. WebAssembly needs none of what it knows of any.
+#ifdef __wasm__
+#define __riscv 1
+#endif
 #include <Random123/philox.h>
+#ifdef __wasm__
+#undef __riscv
+#endif
 
 #include "occam/core/error.hpp"
 

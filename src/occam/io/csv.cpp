@@ -512,7 +512,8 @@ CsvTable::PackedCell CsvTable::pack(const CsvReader::Cell& cell, std::size_t lin
 
 std::string_view CsvTable::raw(std::size_t row, std::size_t column) const {
   const PackedCell packed = cells_[row * columns_.size() + column];
-  return {text_.data() + (packed >> (kLengthBits + 1)), (packed >> 1) & kLongestCell};
+  return {text_.data() + (packed >> (kLengthBits + 1)),
+          static_cast<std::size_t>((packed >> 1) & kLongestCell)};
 }
 
 bool CsvTable::has_column(std::string_view column) const {
@@ -611,9 +612,13 @@ CsvWriter& CsvWriter::cell(std::string_view text) {
 template <class Number>
 CsvWriter& CsvWriter::number_cell(Number number) {
   separate();
+#ifdef __EMSCRIPTEN__  // its library cannot write floating-point numbers
+  fmt::format_to(std::back_inserter(row_), "{}", number);
+#else
   char digits[64];
   const auto [end, status] = std::to_chars(std::begin(digits), std::end(digits), number);
   row_.append(digits, end);
+#endif
   return *this;
 }
 

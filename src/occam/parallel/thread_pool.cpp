@@ -31,8 +31,10 @@ void wait_while(std::atomic<Value>& flag, Value old) {
 }  // namespace
 
 int available_cores() {
+#ifdef __linux__
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -43,6 +43,7 @@ class Comparison {
   const ComparisonOptions& options() const { return options_; }
   bool has_scope() const { return scope_.has_value(); }
   const AnswerTable& columns() const { return columns_; }  // of the answers
+  std::int64_t summary_width() const { return comparator_.summary_width(); }
   ModelPosterior empty_answers() const;
 
   // How data of this network are read: its columns, and where values may be missing.

@@ -10,6 +10,7 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/io/csv_dialect.hpp"
+#include "occam/scope/build_scope.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/problem.hpp"
 #include "occam/train/trainer.hpp"
