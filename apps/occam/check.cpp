@@ -118,7 +118,7 @@ void check_file(const CheckVerb& o, const Call& call) {
   const auto reader = PredictionReader::open(o.predictions, o.csv, progress.get());
   std::vector<double> prior;
   if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
 
@@ -136,7 +136,7 @@ void check_net(const CheckVerb& o, const Call& call) {
     throw Error(ErrorKind::usage, "NET is missing: the network file (.occam), or --predictions FILE instead");
   }
   if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   Comparator comparator(read_network_file(o.network), pool, o.device);
   const NetworkFile& file = comparator.file();
   const auto progress = call.progress("data sets");
@@ -195,6 +195,7 @@ void register_check(Verbs& verbs) {
       .writes({"save_predictions"})
       .options(fields(o->options))
       .computes()
+      .shares_work()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });
 }
 

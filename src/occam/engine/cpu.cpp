@@ -20,6 +20,27 @@ void copy_rows(Matrix<From> from, std::int64_t first, std::vector<To>& to) {
   }
 }
 
+// Where rows of data sets with about as many observations each end.
+std::vector<std::int64_t> parts_by_rows(Ragged<const float> data, int parts) {
+  std::vector<std::int64_t> ends;
+  const std::int64_t* const offsets = data.offsets;
+  for (int r = 1; r <= parts; ++r) {
+    const std::int64_t rows = part(offsets[data.sets], r, parts);
+    ends.push_back(std::lower_bound(offsets, offsets + data.sets, rows) - offsets);
+  }
+  ends.back() = data.sets;
+  return ends;
+}
+
+// What belongs to `sets` data sets, of which rank r has those up to ends[r].
+template <class Value>
+void complete(Communicator& ranks, std::size_t sets, std::vector<std::int64_t> ends,
+              std::vector<Value>& values) {
+  if (values.empty()) return;
+  for (std::int64_t& end : ends) end *= static_cast<std::int64_t>(values.size() / sets);
+  ranks.complete_values(values, ends);
+}
+
 }  // namespace
 
 template <class T>
@@ -54,6 +75,7 @@ void CpuEngine<T>::step(BatchFeed& batches, const StepSettings& settings) {
   const PassNoise noise{plan_.seed, static_cast<std::uint64_t>(settings.step * count)};
   loss_->begin(batch, settings);
   gradient_.run(weights_.data(), batch.view(), *loss_, 1.0 / static_cast<double>(count), next, &noise);
+  if (!pool_.ranks().is_alone()) loss_->complete(pool_.ranks(), gradient_.set_ends());
   batches.end_next();
   const double mean = loss_->mean();
   if (!std::isfinite(mean) || !std::isfinite(gradient_.squared_norm())) {
@@ -98,6 +120,7 @@ const LearningState& CpuEngine<T>::state() {
   return exported_;
 }
 
+// Ranks answer for a part of the data sets each.
 template <class T>
 void CpuEngine<T>::answer(const std::vector<float>& weights, Ragged<const float> data,
                           std::int64_t most_samples, NetworkAnswers& out) {
@@ -110,15 +133,33 @@ void CpuEngine<T>::answer(const std::vector<float>& weights, Ragged<const float>
   out.summary.resize(sets * static_cast<std::size_t>(network_.summary_width()));
   out.log_p.resize(head.concentrations ? 0 : sets * J);
   out.spread.resize(head.samples ? sets * J : 0);
+  Communicator& ranks = pool_.ranks();
+  if (ranks.is_alone()) return answer_some(weights, data, 0, most_samples, out);
+  network_.check(data);  // whole, so that all ranks refuse what one of them would
+  std::vector<std::int64_t> ends = parts_by_rows(data, ranks.size());
+  const std::int64_t first = ranks.rank() == 0 ? 0 : ends[static_cast<std::size_t>(ranks.rank()) - 1];
+  const std::int64_t count = ends[static_cast<std::size_t>(ranks.rank())] - first;
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(count) + 1);
+  if (count > 0)
+    answer_some(weights, sub_batch(data, first, count, offsets.data()), first, most_samples, out);
+  for (std::vector<float>* values : {&out.models, &out.parameters, &out.summary})
+    complete(ranks, sets, ends, *values);
+  for (std::vector<double>* values : {&out.log_p, &out.spread}) complete(ranks, sets, ends, *values);
+}
+
+// The first of the data sets is number `begin` of those in `out`.
+template <class T>
+void CpuEngine<T>::answer_some(const std::vector<float>& weights, Ragged<const float> data,
+                               std::int64_t begin, std::int64_t most_samples, NetworkAnswers& out) {
   const auto run = [&](const T* own) {
     gradient_.answer(
         own, data, most_samples,
         [&](std::int64_t first, const typename Network<T>::Tape& tape, const HeadAnswer& answer) {
-          copy_rows(tape.models, first, out.models);
-          copy_rows(tape.parameters, first, out.parameters);
-          copy_rows(tape.summary, first, out.summary);
-          copy_rows(answer.log_p, first, out.log_p);
-          copy_rows(answer.spread, first, out.spread);
+          copy_rows(tape.models, begin + first, out.models);
+          copy_rows(tape.parameters, begin + first, out.parameters);
+          copy_rows(tape.summary, begin + first, out.summary);
+          copy_rows(answer.log_p, begin + first, out.log_p);
+          copy_rows(answer.spread, begin + first, out.spread);
         });
   };
   if constexpr (std::is_same_v<T, float>) {

@@ -22,6 +22,8 @@ class CpuEngine final : public Engine {
 
  private:
   void update(const StepSettings& settings);
+  void answer_some(const std::vector<float>& weights, Ragged<const float> data, std::int64_t begin,
+                   std::int64_t most_samples, NetworkAnswers& out);
 
   Network<T> network_;
   ThreadPool& pool_;

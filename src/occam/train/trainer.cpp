@@ -172,7 +172,10 @@ NetworkFile Trainer::train() {
 }
 
 void Trainer::begin() {
-  if (run_.resume && !run_.checkpoint.empty() && access(run_.checkpoint.c_str(), F_OK) == 0) {
+  // Rank 0 says whether there is one: it alone writes them.
+  bool there = run_.resume && !run_.checkpoint.empty() && access(run_.checkpoint.c_str(), F_OK) == 0;
+  pool_.ranks().broadcast_values(std::span(&there, 1));
+  if (there) {
     load_checkpoint();
   } else {
     begin_attempt(0);
@@ -308,8 +311,11 @@ bool Trainer::judge_length(double loss) {
   return true;
 }
 
+// By the clock of rank 0.
 void Trainer::settle_total() {
-  s_->course->settle_total(s_->at, s_->seconds(), s_->steps_per_s());
+  double clock[] = {s_->seconds(), s_->steps_per_s()};
+  if (options_.minutes > 0 && s_->at.total == 0) pool_.ranks().broadcast_values(std::span<double>(clock));
+  s_->course->settle_total(s_->at, clock[0], clock[1]);
 }
 
 // Only figures that exist, so that one that is not a number would be seen.
