@@ -18,8 +18,9 @@ for part in "$@"; do
     package) packages+=(dpkg-dev file) ;;
     python) packages+=(python3-dev python3-venv) ;;
     # Chromium for the tests of reports; Python and R for those of simulators in these languages
-    # groff and pkg-config for what `make install` installs
-    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config) optional+=(chromium) npm_folders+=(tests/web) ;;
+    # groff and pkg-config for what `make install` installs; Open MPI for runs on several machines
+    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config libopenmpi-dev openmpi-bin)
+      optional+=(chromium) npm_folders+=(tests/web) ;;
     *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, python and test" >&2; exit 64 ;;
   esac
 done
@@ -54,7 +55,7 @@ name_packages() {
   echo "these libraries: Highway, Random123, CLI11, nlohmann-json, toml++, fmt, Boost.Math, zlib, GoogleTest"
   echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check; Node.js 18 with npm for the"
   echo "figures of reports; Chromium for their tests; Python with NumPy, and R, for some tests, which are skipped where"
-  echo "these are missing)."
+  echo "these are missing; an MPI for runs on several machines, such as Open MPI, and for their tests)."
   require_tools
 }
 

@@ -9,6 +9,7 @@ namespace occam {
 namespace {
 
 constexpr std::int64_t kMemory = std::int64_t{64} << 20;  // bytes of data sets held at a time
+constexpr std::int64_t kManyThreads = 16;  // among which they are; how many there are must not show
 
 void copy_design(const std::vector<Column>& columns, DataView from, std::span<float> to) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -33,21 +34,22 @@ Candidates::Candidates(const Problem& problem, DataView observed, std::int64_t n
       scratch_(static_cast<std::size_t>(pool.threads())) {
   std::vector<const Family*> families;
   std::int64_t group = 1;
+  bool dear = false;
   for (const Model& model : problem.models()) {
     const Family& family = model.family();
     stride_ = std::max(stride_, static_cast<std::int64_t>(model.parameters().size()));
     floats_ = std::max(floats_, rows_at_most(family) * problem.D());
     group = std::max(group, family.group());
-    dear_ = dear_ || family.dear();
+    dear = dear || family.dear();
+    slow_ = slow_ || family.may_be_slow();
     if (std::find(families.begin(), families.end(), &family) == families.end()) families.push_back(&family);
   }
-  // Where a call of a simulator is dear, each family should get whole groups.
+  // Where a call of a simulator is dear, each family should get whole groups; a group of one is a slow one's.
   const auto wanted = group * static_cast<std::int64_t>(families.size());
-  chunk_ = std::clamp<std::int64_t>(wanted, 64, 1024);
+  chunk_ = dear && group == 1 ? 1 : std::clamp<std::int64_t>(wanted, 64, 1024);
   const std::int64_t bytes = std::max<std::int64_t>(1, floats_ * static_cast<std::int64_t>(sizeof(float)));
-  // Ranks have one candidate each at a time: they may take seconds.
-  if (dear_ && !pool.ranks().is_alone()) chunk_ = 1;
-  if (!together_) chunk_ = std::clamp<std::int64_t>(kMemory / pool.workers() / bytes, 1, chunk_);
+  if (!together_) chunk_ = std::clamp<std::int64_t>(kMemory / kManyThreads / bytes, 1, chunk_);
+  pool.ranks().broadcast_values(std::span(&chunk_, 1));  // groups may follow from the clock
   most_ = together_ ? std::clamp<std::int64_t>(kMemory / bytes, 1, 1 << 14) : 1 << 16;
 }
 
@@ -68,7 +70,7 @@ void Candidates::run(std::int64_t population, std::int64_t first, std::int64_t c
   }
   const std::int64_t chunks = (count + chunk_ - 1) / chunk_;
   const auto end = [&](std::int64_t c) { return std::min(count, (c + 1) * chunk_); };
-  loop_.begin(pool_.ranks(), chunks, dear_);
+  loop_.begin(pool_.ranks(), chunks, slow_);
   pool_.for_each(loop_.calls(), [&](std::int64_t call, int worker) {
     loop_.run(call, [&](std::int64_t c) {
       run_chunk(population, first, c * chunk_, end(c), propose, scratch_[static_cast<std::size_t>(worker)]);

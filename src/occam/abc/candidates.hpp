@@ -76,7 +76,7 @@ class Candidates {
   std::int64_t chunk_ = 64;  // candidates of a task
   std::int64_t most_ = 0;
   bool together_ = false;  // the summary takes all data sets of a run at once
-  bool dear_ = false;      // simulations take long: chunks are handed out one by one
+  bool slow_ = false;      // simulations may take long: ranks get chunks as they become free
   SharedLoop loop_;
 
   std::vector<Scratch> scratch_;  // by thread

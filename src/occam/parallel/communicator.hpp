@@ -33,6 +33,8 @@ class Communicator {
   virtual int rank() const { return 0; }
   virtual int size() const { return 1; }
   bool is_alone() const { return size() == 1; }
+  // There are no others, though there seem to be: this one has to do their part as well.
+  virtual bool is_dry_run() const { return false; }
   // Among the ranks of this machine, for what they have to divide among themselves.
   virtual int local_rank() const { return 0; }
   virtual int local_size() const { return 1; }

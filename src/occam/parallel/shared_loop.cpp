@@ -23,12 +23,13 @@ void SharedLoop::begin(Communicator& ranks, std::int64_t tasks, bool handed_out)
   if (ranks.is_alone()) return;
   if (handed_out) dispenser_ = ranks.hand_out(tasks);
   // Every size()-th task: neighbours tend to be alike.
-  if (!dispenser_) calls_ = (tasks - ranks.rank() + ranks.size() - 1) / ranks.size();
+  if (!dispenser_ && !ranks.is_dry_run()) calls_ = (tasks - ranks.rank() + ranks.size() - 1) / ranks.size();
 }
 
 std::int64_t SharedLoop::next(std::int64_t call) {
   if (dispenser_) return dispenser_->take();
   const std::lock_guard lock(mutex_);
+  if (ranks_->is_dry_run()) return call;
   return error_ ? tasks_ : ranks_->rank() + call * ranks_->size();
 }
 
@@ -56,6 +57,7 @@ void SharedLoop::finish(const Pack& pack, const Unpack& unpack) {
     own_.put_text(error_->detail());
   } else {
     for (const std::int64_t task : done_) {
+      if (ranks_->is_dry_run() && task % ranks_->size() != ranks_->rank()) continue;
       own_.put(task);
       pack(task, own_);
     }

@@ -12,6 +12,8 @@
 namespace occam {
 namespace {
 
+constexpr std::int64_t kLargestShare = 256;  // data sets that a rank gets at a time, where they may be slow
+
 void check_options(const SimulatorOptions& options, const Problem& problem) {
   const auto must = [](bool ok, std::string_view name, std::int64_t value, std::string_view expected) {
     if (!ok) throw Error(ErrorKind::usage, "{}: {} is not {}", name, value, expected);
@@ -138,10 +140,19 @@ std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
   return options_.n.value_or(n);
 }
 
+// How many data sets a task takes. What is dear has groups of its own: those simulated together may share
+// random numbers. For ranks, what may be slow is cut into ever smaller tasks, and they get them as they
+// become free: so they end at about the same time, however long each data set takes.
+std::int64_t Simulator::group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const {
+  constexpr std::int64_t kShares = 4;  // of what is left, for each thread
+  if (family.dear()) return family.group();
+  if (pool.ranks().is_alone()) return std::max(options_.group, family.group());
+  if (!family.may_be_slow()) return options_.group;
+  return std::clamp<std::int64_t>(left / (kShares * pool.workers()), 1, kLargestShare);
+}
+
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
-// no thread starts on a long task when the others are done. What is dear is cut into ever smaller tasks for
-// many ranks, which get them as they become free: so they end at about the same time, however long a data set
-// takes.
+// no thread starts on a long task when the others are done.
 void Simulator::cut_into_tasks(const ThreadPool& pool) {
   const auto count = static_cast<std::int64_t>(rows_.size());
   const auto family = [&](std::int64_t b) {
@@ -156,21 +167,17 @@ void Simulator::cut_into_tasks(const ThreadPool& pool) {
   });
   requests_.resize(static_cast<std::size_t>(count));
   tasks_.clear();
-  constexpr std::int64_t kSharesLeft = 4;  // for each thread, of what is left
-  bool any_dear = false;
+  bool slow = false;
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
     const Family& own = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
-    std::int64_t group = std::max(options_.group, own.group());
-    if (own.dear() && !pool.ranks().is_alone()) {
-      any_dear = true;
-      group = std::clamp<std::int64_t>((count - begin) / (kSharesLeft * pool.workers()), 1, group);
-    }
+    const std::int64_t group = group_of(own, count - begin, pool);
+    slow = slow || own.may_be_slow();
     while (end < count && end - begin < group && family(order_[end]) == family(order_[begin])) ++end;
     tasks_.push_back({begin, end});
     begin = end;
   }
-  loop_.begin(pool.ranks(), static_cast<std::int64_t>(tasks_.size()), any_dear);
+  loop_.begin(pool.ranks(), static_cast<std::int64_t>(tasks_.size()), slow);
 }
 
 // Draws the parameters of data set b and notes the free ones in the batch.
