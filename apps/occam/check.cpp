@@ -42,7 +42,8 @@ Fields own_fields(CheckVerb& o) {
           field("problem", o.problem,
                 "the problem file, where its simulators are your own: they are run from no other"),
           field("table", o.table,
-                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
+                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating; several "
+                "with commas between"),
           field("robustness", o.robustness,
                 "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
           field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")

@@ -15,6 +15,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/simulate/reference_table.hpp"
 #include "shared_progress.hpp"
 #include "terminal_progress.hpp"
 
@@ -413,7 +414,10 @@ void Verb::refuse_clashing_files() const {
       if (argument.name != "PROBLEM" || path.ends_with(".toml")) inputs.push_back({argument.name, path});
     }
   }
-  for (const std::string& name : read_) inputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  for (const std::string& name : read_) {
+    for (const std::string& path : table_files(path_of(*find(name))))
+      inputs.push_back({find(name)->field.flag(), path});
+  }
   for (const Flag& flag : flags_) {
     if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
   }

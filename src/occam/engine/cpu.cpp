@@ -59,6 +59,7 @@ void CpuEngine<T>::learn(LearningPlan plan, LearningState state, std::int64_t st
   adam_->set_step(step);
   muon_.reset();
   if (plan_.optimiser == Optimiser::muon) muon_.emplace(network_.layout());
+  if (muon_ && !pool_.ranks().is_alone()) share_matrices();
   weights_ = converted<T>(state.weights);
   average_ = converted<T>(state.average);
   momentum_ = converted<T>(state.momentum);
@@ -92,16 +93,48 @@ template <class T>
 void CpuEngine<T>::update(const StepSettings& settings) {
   T* const gradient = gradient_.gradient().data();
   adam_->begin(settings.rate, gradient_.squared_norm());
-  if (muon_) {
-    pool_.for_each(muon_->matrices(), [&](std::int64_t matrix, int) {
-      muon_->update(matrix, settings.rate, gradient, momentum_.data(), weights_.data());
-    });
-  }
+  if (muon_) update_matrices(settings.rate);
   pool_.for_each(adam_->chunks(), [&](std::int64_t chunk, int) {
     adam_->update_chunk(chunk, gradient, weights_.data());
     average_chunk(chunk, network_.weight_count(), plan_.average, settings.step, weights_.data(),
                   average_.data());
   });
+}
+
+template <class T>
+void CpuEngine<T>::update_matrices(double rate) {
+  T* const gradient = gradient_.gradient().data();
+  const auto update = [&](std::int64_t matrix, int) {
+    muon_->update(matrix, rate, gradient, momentum_.data(), weights_.data());
+  };
+  Communicator& ranks = pool_.ranks();
+  if (ranks.is_alone()) return pool_.for_each(muon_->matrices(), update);
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  const std::int64_t first = rank == 0 ? 0 : matrix_ends_[rank - 1];
+  pool_.for_each(matrix_ends_[rank] - first, [&](std::int64_t i, int worker) { update(first + i, worker); });
+  ranks.complete_values(weights_, weight_ends_);
+  for (const MuonPlace& place : matrices_)
+    std::fill_n(gradient + place.first, place.rows * place.columns, T{0});  // as after an update
+}
+
+// Rows of matrices that take about equally long.
+template <class T>
+void CpuEngine<T>::share_matrices() {
+  matrices_ = muon_places(network_.layout());
+  std::vector<double> work = {0};  // up to each matrix
+  for (const MuonPlace& place : matrices_) {
+    const auto size = static_cast<double>(place.rows * place.columns);
+    work.push_back(work.back() + size * static_cast<double>(std::min(place.rows, place.columns)));
+  }
+  matrix_ends_.clear();
+  weight_ends_.clear();
+  const int size = pool_.ranks().size();
+  for (int rank = 1; rank <= size; ++rank) {
+    const auto end = std::lower_bound(work.begin(), work.end() - 1, work.back() * rank / size) - work.begin();
+    const bool all = rank == size || end == static_cast<std::ptrdiff_t>(matrices_.size());
+    matrix_ends_.push_back(all ? static_cast<std::int64_t>(matrices_.size()) : end);
+    weight_ends_.push_back(all ? network_.weight_count() : matrices_[static_cast<std::size_t>(end)].first);
+  }
 }
 
 template <class T>
@@ -112,6 +145,7 @@ const StepReport& CpuEngine<T>::take_report() {
 
 template <class T>
 const LearningState& CpuEngine<T>::state() {
+  if (muon_ && !pool_.ranks().is_alone()) pool_.ranks().complete_values(momentum_, weight_ends_);
   exported_.weights.assign(weights_.begin(), weights_.end());
   exported_.average.assign(average_.begin(), average_.end());
   exported_.first_moment.assign(adam_->first_moment().begin(), adam_->first_moment().end());

@@ -143,7 +143,8 @@ std::string checkpoint_of(const std::string& output) {
 Fields run_fields(TrainingCommand& o) {
   return {
       field("table", o.table,
-            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
+            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating; several "
+            "with commas between"),
       field("log", o.log, "write one JSON object per validation to this file"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),

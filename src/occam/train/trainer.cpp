@@ -165,10 +165,17 @@ NetworkFile Trainer::train() {
     settle_total();
     if (s_->course->validates(s_->at) && !judge()) break;
     show_progress();
-    if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes)
-      try_checkpoint();
+    if (checkpoint_is_due()) try_checkpoint();
   }
   return finished();
+}
+
+// By the clock of rank 0: all ranks have a part in it.
+bool Trainer::checkpoint_is_due() {
+  if (run_.checkpoint.empty()) return false;
+  bool due = seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes;
+  pool_.ranks().broadcast_values(std::span(&due, 1));
+  return due;
 }
 
 void Trainer::begin() {
