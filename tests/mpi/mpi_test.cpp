@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../cli/shell.hpp"
+#include "../own_models/own_support.hpp"
 
 namespace occam::testing {
 namespace {
@@ -25,7 +25,9 @@ class Mpi : public ::testing::Test {
       GTEST_SKIP() << "there is no mpirun of Open MPI (Debian: openmpi-bin)";
   }
 
-  Outcome run(const std::string& command) const { return shell_(kOn + command); }
+  Outcome run(const std::string& command) const {
+    return shell_("PATH=" + numpy_path().value_or("") + "$PATH" + kOn + command);
+  }
   std::string must(const std::string& command) const {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.err;
@@ -117,6 +119,10 @@ TEST_F(Mpi, OtherVerbsAreRunOnce) {
 
 class MpiOwnModels : public Mpi {
  protected:
+  void SetUp() override {
+    OCCAM_NEEDS_NUMPY();
+    Mpi::SetUp();
+  }
   // Two models of one program, which takes a while for some data sets; `body` is the function's.
   void problem(const std::string& extra, const std::string& body) {
     shell_.write("own.toml", "name = \"own\"\nn = 5\ncolumns = { x = \"\" }\nsimulator = \"own.py\"\n" +
@@ -178,7 +184,7 @@ TEST_F(Mpi, OneEndForAll) {
 // A batch system warns with SIGUSR1 before it ends a job; mpirun passes the signal on.
 TEST_F(Mpi, SignalsLeaveACheckpointForAnyNumberOfRanks) {
   const std::string train =
-      "train beta-binomial -o net.occam --log log --iterations 400 --batch 64 --warmup 5"
+      "train beta-binomial -o net.occam --log log --iterations 200 --batch 64 --warmup 5"
       " --validate-every 20 --validation-datasets 100 --quiet --scope-reference 0";
   must("occam " + train + "; mv net.occam one.occam; rm log");
   for (const char* signal : {"USR1", "TERM"}) {
@@ -198,7 +204,7 @@ TEST_F(Mpi, SignalsLeaveACheckpointForAnyNumberOfRanks) {
 
 TEST_F(Mpi, AKilledRankEndsAllAndLeavesNothingHalf) {
   const std::string train =
-      "train beta-binomial -o net.occam --iterations 400 --batch 64 --warmup 5"
+      "train beta-binomial -o net.occam --iterations 200 --batch 64 --warmup 5"
       " --validate-every 20 --validation-datasets 100 --quiet --scope-reference 0"
       " --checkpoint-minutes 0.001";
   must("occam " + train + "; mv net.occam one.occam");
@@ -216,6 +222,30 @@ TEST_F(Mpi, AKilledRankEndsAllAndLeavesNothingHalf) {
     EXPECT_EQ(left_over(), "");
     must("rm net.occam");
   }
+}
+
+// Each script of docs/cluster.md as a file: 1.sh, 2.sh, ...
+TEST_F(Mpi, ScriptsOfTheDocsAreScripts) {
+  must(
+      "awk '/^```$/ { inside = 0 } inside { print > inside } /^```bash$/ { inside = ++n \".sh\" }' "
+      "'" OCCAM_SOURCE "/docs/cluster.md'");
+  EXPECT_EQ(must("ls *.sh | wc -l"), "4\n");
+  must("for script in *.sh; do bash -n $script || exit; done");
+  // Slurm and PBS, with stand-ins for what starts ranks.
+  must(
+      "mkdir bin; for name in srun mpirun; do "
+      "printf '#!/bin/sh\\nwhile [ $1 != occam ]; do shift; done; echo \"$@\"\\n' > bin/$name; done; chmod "
+      "+x bin/*");
+  const std::string command = "occam train my_problem.toml -o my.occam --log my.log --resume\n";
+  EXPECT_EQ(must("PATH=$PWD/bin:$PATH SLURM_CPUS_PER_TASK=2 bash 1.sh"), command);
+  EXPECT_EQ(must("PATH=$PWD/bin:$PATH PBS_O_WORKDIR=. bash 2.sh"), command);
+  // The array of jobs for real, but smaller.
+  must("occam models --show beta-binomial > my_problem.toml; sed -i 's/--datasets 1000/--datasets 60/' 3.sh");
+  must("sed -i 's/-o my.occam/-o my.occam --iterations 5 --batch 16 --scope-reference 0 --quiet/' 4.sh");
+  must("for i in 1 2 3; do SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=1 bash 3.sh || exit; done; bash 4.sh");
+  EXPECT_TRUE(exists("my.occam"));
+  must("cp table-1.npz table-4.npz");
+  fails("bash 4.sh", 65, "it holds the same data sets as 'table-1.npz'");
 }
 
 }  // namespace

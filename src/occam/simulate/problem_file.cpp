@@ -419,8 +419,8 @@ class ProblemReader {
     }
     const toml::node* node = table.contains("simulator") ? table.get("simulator") : root_.get("simulator");
     if (node != nullptr) own.simulator = to_json(*node);
-    const auto either = [&](const char* key) {
-      return table.contains(key) ? table.get(key) : root_.get(key);
+    const auto either = [&](const char* name) {
+      return table.contains(name) ? table.get(name) : root_.get(name);
     };
     if (const toml::node* sets = either("simulator_sets")) {
       own.sets = sets->value<std::int64_t>().value_or(0);
