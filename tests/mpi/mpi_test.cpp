@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kOn = R"(
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 on() { ranks=$1; shift; timeout 100 mpirun --oversubscribe -n $ranks occam "$@"; }
+alive() { for one in $@; do grep -q '^State:.[^ZX]' /proc/$one/status 2>/dev/null && return; done; return 1; }
 children() { for child in $(cat /proc/$1/task/*/children); do grep -q occam /proc/$child/comm && echo $child; done; }
 )";
 
@@ -75,7 +76,7 @@ TEST_F(Mpi, HeadsSeriesEnsemblesAndLogsToo) {
     must("occam train " + options + " -o one.occam");
     must("on 3 train " + options + " -o many.occam --log many.log");
     EXPECT_EQ(shell_.read("many.occam"), shell_.read("one.occam")) << kind;
-    EXPECT_EQ(shell_("wc -l < many.log").out, kind.starts_with("beta") ? "2\n" : "2\n");
+    EXPECT_EQ(shell_("wc -l < many.log").out, kind.starts_with("beta") ? "4\n" : "2\n");
   }
 }
 
@@ -141,6 +142,7 @@ TEST_F(MpiOwnModels, AreTheSameBytesAndKeepAllRanksBusy) {
     EXPECT_EQ(shell_.read("many.csv"), shell_.read("one.csv"));
     EXPECT_EQ(must("sort by | uniq -c | wc -l"), "3\n") << "each rank has a worker";
     must("sort by | uniq -c | awk '$1 < 15 { exit 1 }'");
+    problem(sets, "");
     const std::string training =
         " own.toml --iterations 3 --batch 16 --validation-datasets 20 --warmup 2 --quiet"
         " --scope-reference 0 --threads 1 -o ";
@@ -210,12 +212,11 @@ TEST_F(Mpi, AKilledRankEndsAllAndLeavesNothingHalf) {
       " --checkpoint-minutes 0.001";
   must("occam " + train + "; mv net.occam one.occam");
   for (const char* victim : {"head", "tail"}) {
-    const Outcome killed = run("mpirun --oversubscribe -n 3 occam " + train +
-                               " & pid=$!; await 'test -s net.occam.checkpoint'; all=$(children $pid); "
-                               "kill -KILL $(echo \"$all\" | " +
-                               victim +
-                               " -n 1); wait $pid; code=$?; for one in $all; do "
-                               "! kill -0 $one 2>/dev/null || exit 0; done; exit $code");
+    const Outcome killed =
+        run("mpirun --oversubscribe -n 3 occam " + train +
+            " & pid=$!; await 'test -s net.occam.checkpoint'; all=$(children $pid); "
+            "kill -KILL $(echo \"$all\" | " +
+            victim + " -n 1); wait $pid; code=$?; AWAIT=50 await '! alive $all' || exit 0; exit $code");
     EXPECT_NE(killed.code, 0);
     EXPECT_FALSE(exists("net.occam"));
     must("on 4 " + train + " --resume");
