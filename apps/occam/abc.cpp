@@ -97,6 +97,9 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
 }
 
 void abc(AbcVerb& o, const Call& call) {
+  if (o.data == "-" && !call.ranks().is_alone())
+    throw Error(ErrorKind::usage, "standard input reaches one rank of {}: give the data as a file",
+                call.ranks().size());
   check_abc_path(o.output);
   check_particles_path(o.particles);
   for (const std::string& path : {o.output, o.particles}) {

@@ -181,6 +181,7 @@ TEST_F(Mpi, OneEndForAll) {
   fails("on 3 simulate nothing", 64, "unknown problem 'nothing'");
   fails("on 3 train beta-binomial -o no/such.occam", 74, "cannot write 'no/such.occam'");
   fails("on 2 simulate decision-making --datasets 20 --quiet -o /dev/full", 74, "No space left");
+  fails("on 2 abc beta-binomial -", 64, "standard input reaches one rank of 2");
 }
 
 // A batch system warns with SIGUSR1 before it ends a job; mpirun passes the signal on.

@@ -13,6 +13,16 @@ std::string ByteReader::take_text() {
   return text;
 }
 
+namespace {
+
+// Task `row` of those that a rank knows to be its own: there and back, since later tasks tend to be shorter.
+std::int64_t own_task(const Communicator& ranks, std::int64_t row) {
+  const int place = row % 2 == 0 ? ranks.rank() : ranks.size() - 1 - ranks.rank();
+  return row * ranks.size() + place;
+}
+
+}  // namespace
+
 void SharedLoop::begin(Communicator& ranks, std::int64_t tasks, bool handed_out) {
   ranks_ = &ranks;
   tasks_ = tasks;
@@ -22,15 +32,14 @@ void SharedLoop::begin(Communicator& ranks, std::int64_t tasks, bool handed_out)
   dispenser_.reset();
   if (ranks.is_alone()) return;
   if (handed_out) dispenser_ = ranks.hand_out(tasks);
-  // Every size()-th task: neighbours tend to be alike.
-  if (!dispenser_ && !ranks.is_dry_run()) calls_ = (tasks - ranks.rank() + ranks.size() - 1) / ranks.size();
+  if (!dispenser_ && !ranks.is_dry_run()) calls_ = (tasks + ranks.size() - 1) / ranks.size();
 }
 
 std::int64_t SharedLoop::next(std::int64_t call) {
   if (dispenser_) return dispenser_->take();
   const std::lock_guard lock(mutex_);
   if (ranks_->is_dry_run()) return call;
-  return error_ ? tasks_ : ranks_->rank() + call * ranks_->size();
+  return error_ ? tasks_ : own_task(*ranks_, call);
 }
 
 void SharedLoop::note(std::int64_t task) {
@@ -57,7 +66,7 @@ void SharedLoop::finish(const Pack& pack, const Unpack& unpack) {
     own_.put_text(error_->detail());
   } else {
     for (const std::int64_t task : done_) {
-      if (ranks_->is_dry_run() && task % ranks_->size() != ranks_->rank()) continue;
+      if (ranks_->is_dry_run() && task != own_task(*ranks_, task / ranks_->size())) continue;
       own_.put(task);
       pack(task, own_);
     }

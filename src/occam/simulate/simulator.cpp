@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kLargestShare = 256;  // data sets that a rank gets at a time, where they may be slow
 
+constexpr std::int64_t kSmallestGroup = 4;  // below which lanes of vectors run empty
+
 void check_options(const SimulatorOptions& options, const Problem& problem) {
   const auto must = [](bool ok, std::string_view name, std::int64_t value, std::string_view expected) {
     if (!ok) throw Error(ErrorKind::usage, "{}: {} is not {}", name, value, expected);
@@ -141,14 +143,19 @@ std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
 }
 
 // How many data sets a task takes. What is dear has groups of its own: those simulated together may share
-// random numbers. For ranks, what may be slow is cut into ever smaller tasks, and they get them as they
-// become free: so they end at about the same time, however long each data set takes.
+// random numbers. Ranks have few tasks each, which must not be too large for an even share; what may be slow
+// is cut into ever smaller ones, and they get them as they become free: so they end at about the same time,
+// however long each data set takes.
 std::int64_t Simulator::group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const {
+  constexpr std::int64_t kTasks = 2;   // for each thread
   constexpr std::int64_t kShares = 4;  // of what is left, for each thread
   if (family.dear()) return family.group();
   if (pool.ranks().is_alone()) return std::max(options_.group, family.group());
-  if (!family.may_be_slow()) return options_.group;
-  return std::clamp<std::int64_t>(left / (kShares * pool.workers()), 1, kLargestShare);
+  if (family.may_be_slow())
+    return std::clamp<std::int64_t>(left / (kShares * pool.workers()), 1, kLargestShare);
+  const auto count = static_cast<std::int64_t>(rows_.size());
+  return std::clamp<std::int64_t>(count / (kTasks * pool.workers()), std::min(kSmallestGroup, options_.group),
+                                  options_.group);
 }
 
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and

@@ -360,6 +360,7 @@ NetworkFile Trainer::finished() {
   if (run_.record_timing) {
     file.record["seconds"] = s_->seconds();
     file.record["threads"] = pool_.threads();
+    if (!pool_.ranks().is_alone()) file.record["ranks"] = pool_.ranks().size();
     file.record["device"] = run_.device;
     file.record["data_sets_per_s"] = static_cast<double>(s_->at.step * options_.batch) / s_->seconds();
   }
