@@ -1,5 +1,8 @@
 #include "occam/networks/gradient_sum.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "occam/core/rng.hpp"
