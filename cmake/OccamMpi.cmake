@@ -10,8 +10,6 @@ if(OCCAM_MPI AND NOT OCCAM_FUZZ)
     message(STATUS "MPI was not found: occam runs on one machine (Debian: libopenmpi-dev openmpi-bin)")
   endif()
 endif()
-find_program(OCCAM_MPIRUN mpirun)
-mark_as_advanced(OCCAM_MPIRUN)
 
 # occam_link_mpi(target): mpi.h is included in one file, compiled once.
 function(occam_link_mpi target)

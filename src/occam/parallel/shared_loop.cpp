@@ -1,5 +1,7 @@
 #include "occam/parallel/shared_loop.hpp"
 
+#include <algorithm>
+
 namespace occam {
 
 void ByteWriter::put_text(const std::string& text) {
