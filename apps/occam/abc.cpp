@@ -97,6 +97,9 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
 }
 
 void abc(AbcVerb& o, const Call& call) {
+  if (o.data == "-" && !call.ranks().is_alone())
+    throw Error(ErrorKind::usage, "standard input reaches one rank of {}: give the data as a file",
+                call.ranks().size());
   check_abc_path(o.output);
   check_particles_path(o.particles);
   for (const std::string& path : {o.output, o.particles}) {
@@ -110,7 +113,7 @@ void abc(AbcVerb& o, const Call& call) {
   const ObservedSet observed = read_one(o, problem, *progress);
   const DataView data{observed.values.data(), observed.rows, problem.D()};
   const std::int64_t n = o.n > 0 ? o.n : size_to_simulate(problem, observed.rows);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   const AbcResult result = run_abc(problem, data, n, o.options, call.seed(), pool, *progress);
   const AbcRecord record{problem,     o.options,     call.seed(), o.data,
                          observed.id, observed.rows, n,           exact_posterior(problem, data, *progress)};
@@ -151,6 +154,7 @@ void register_abc(Verbs& verbs) {
       .reads({"summary_network"})
       .writes({"particles"})
       .computes()
+      .shares_work()
       .run([o](const Call& call) { abc(*o, call); });
 }
 

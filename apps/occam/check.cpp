@@ -42,7 +42,8 @@ Fields own_fields(CheckVerb& o) {
           field("problem", o.problem,
                 "the problem file, where its simulators are your own: they are run from no other"),
           field("table", o.table,
-                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
+                "check on this file of simulated data sets (.npz, .csv, .tsv) instead of simulating; several "
+                "with commas between"),
           field("robustness", o.robustness,
                 "also disturb the data: all, or names such as shift,flip (`occam models` lists them)"),
           field("robustness_datasets", o.robustness_datasets, "data sets per strength of a disturbance")
@@ -118,7 +119,7 @@ void check_file(const CheckVerb& o, const Call& call) {
   const auto reader = PredictionReader::open(o.predictions, o.csv, progress.get());
   std::vector<double> prior;
   if (!o.model_prior.empty()) prior = parse_model_prior(o.model_prior, reader->layout().model_names);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   finish(o, check_predictions(*reader, o.predictions, prior, o.options, call.seed(), pool, *progress), call);
 }
 
@@ -136,7 +137,7 @@ void check_net(const CheckVerb& o, const Call& call) {
     throw Error(ErrorKind::usage, "NET is missing: the network file (.occam), or --predictions FILE instead");
   }
   if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   Comparator comparator(read_network_file(o.network), pool, o.device);
   const NetworkFile& file = comparator.file();
   const auto progress = call.progress("data sets");
@@ -196,6 +197,7 @@ void register_check(Verbs& verbs) {
       .writes({"save_predictions"})
       .options(fields(o->options))
       .computes()
+      .shares_work()
       .run([o](const Call& call) { o->predictions.empty() ? check_net(*o, call) : check_file(*o, call); });
 }
 

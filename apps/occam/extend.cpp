@@ -80,7 +80,7 @@ void extend(ExtendVerb& o, const Call& call) {
   settle_defaults(problem, old.get(), options);
   call.apply(fields(options));
 
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   const auto progress = call.progress("steps");
   settle_head(old->config, given_to(call), options, *progress);
   progress->say(what_changes(*old, problem));
@@ -127,6 +127,7 @@ void register_extend(Verbs& verbs) {
       .reads({"table"})
       .writes({"log"})
       .computes()
+      .shares_work()
       .run([o](const Call& call) { extend(*o, call); });
 }
 

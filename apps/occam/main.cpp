@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <memory>
 #include <new>
 #include <poll.h>
 #include <string>
@@ -15,7 +16,10 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/simd_targets.hpp"
+#include "occam/io/file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/parallel/communicator.hpp"
+#include "occam/parallel/mpi_communicator.hpp"
 #include "verb.hpp"
 
 namespace {
@@ -47,12 +51,19 @@ void show_detail(const std::string& detail) {
   }
 }
 
-int fail(int code, std::string message, const std::string& detail = "") {
+// How the program ends: the exit code, and what there is to say.
+struct Ending {
+  int code = 0;
+  std::string message = {}, detail = {};
+};
+
+void show(const Ending& ending, const std::string& who = "occam") {
+  if (ending.message.empty()) return;
   // On one line, whatever an input file smuggled into the message.
+  std::string message = ending.message;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "occam: {}\n", occam::shown_text(message));
-  show_detail(detail);
-  return code;
+  fmt::print(stderr, "{}: {}\n", who, occam::shown_text(message));
+  show_detail(ending.detail);
 }
 
 constexpr const char* kOutOfMemory = "out of memory; try fewer data sets at a time";
@@ -78,6 +89,54 @@ bool judged_without_memory(const occam::Error& error) {
          (error.kind() == occam::ErrorKind::bad_config || error.kind() == occam::ErrorKind::bad_data);
 }
 
+Ending run(int argc, char** argv, occam::Communicator& ranks) {
+  try {
+    if (const char* const target = std::getenv("OCCAM_SIMD")) occam::use_simd_target(target);
+    if (ranks.is_alone() && occam::started_processes() > 1) {
+      throw occam::Error(occam::ErrorKind::usage,
+                         "{} processes were started together, but this occam {}; start one",
+                         occam::started_processes(),
+                         OCCAM_HAS_MPI != 0 ? "was built for another MPI than the one that started them"
+                                            : "was built without MPI");
+    }
+    occam::Verbs verbs(ranks);
+    occam::register_verbs(verbs);
+    return {verbs.execute(argc, argv)};
+  } catch (const occam::Error& error) {
+    const int code = exit_code(error.kind());
+    if (error.kind() == occam::ErrorKind::io && reader_has_gone()) return {code};
+    if (judged_without_memory(error)) return {70, fmt::format("{} ({})", kOutOfMemory, error.what())};
+    if (error.kind() == occam::ErrorKind::internal)
+      return {code, fmt::format("internal error: {}; please report it", error.what())};
+    return {code, error.what(), error.detail()};
+  } catch (const std::bad_alloc&) {
+    return {70, kOutOfMemory};
+  } catch (const std::exception& error) {
+    return {70, fmt::format("internal error: {}; please report it", error.what())};
+  }
+}
+
+// Where mpirun has started several of us, this one among the others. A plain run knows nothing of MPI.
+std::unique_ptr<occam::Communicator> join_others() {
+#if OCCAM_HAS_MPI
+  if (occam::started_processes() > 1) return occam::join_mpi();
+#endif
+  return nullptr;
+}
+
+// What all ranks fail with is said by the first; what one fails with alone, by that one, and it ends the
+// others.
+int run_with_others(int argc, char** argv, occam::Communicator& ranks) {
+  if (ranks.rank() > 0) occam::leave_writing_to_another();
+  const Ending ending = run(argc, argv, ranks);
+  if (ranks.rank() == 0) show(ending);
+  const int code = ranks.leave(ending.code);
+  if (code >= 0) return code;
+  if (ranks.rank() > 0) show(ending, fmt::format("occam, rank {}", ranks.rank()));
+  ranks.abort(ending.code);
+  return ending.code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,22 +145,8 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is an error like any other
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that grows beyond what the system allows
-  try {
-    if (const char* const target = std::getenv("OCCAM_SIMD")) occam::use_simd_target(target);
-    occam::Verbs verbs;
-    occam::register_verbs(verbs);
-    return verbs.execute(argc, argv);
-  } catch (const occam::Error& error) {
-    const int code = exit_code(error.kind());
-    if (error.kind() == occam::ErrorKind::io && reader_has_gone()) return code;
-    if (judged_without_memory(error)) return fail(70, fmt::format("{} ({})", kOutOfMemory, error.what()));
-    if (error.kind() == occam::ErrorKind::internal) {
-      return fail(code, fmt::format("internal error: {}; please report it", error.what()));
-    }
-    return fail(code, error.what(), error.detail());
-  } catch (const std::bad_alloc&) {
-    return fail(70, kOutOfMemory);
-  } catch (const std::exception& error) {
-    return fail(70, fmt::format("internal error: {}; please report it", error.what()));
-  }
+  if (const auto ranks = join_others()) return run_with_others(argc, argv, *ranks);
+  const Ending ending = run(argc, argv, occam::alone());
+  show(ending);
+  return ending.code;
 }

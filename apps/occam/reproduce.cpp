@@ -113,7 +113,7 @@ void run_study(const ReproduceVerb& o, const Call& call) {
   if (o.study.empty()) return list_studies();
   if (o.output.empty()) throw Error(ErrorKind::usage, "reproduce needs -o DIR: where networks and report go");
   const Study study = load_study(o.study, o.scale);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   const auto progress = call.progress("done");
   Report report = reproduce(
       study, o.output, call.seed(),
@@ -142,6 +142,7 @@ void register_reproduce(Verbs& verbs) {
       .output(o->output, "folder for networks, report.html, metrics.json and a csv file per table")
       .options(fields(*o))
       .computes()
+      .shares_work()
       .run([o](const Call& call) { run_study(*o, call); });
 }
 

@@ -31,7 +31,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     throw Error(ErrorKind::usage,
                 "scope needs -o FILE: where the network with its reference goes (NAME.occam)");
   require_writable(o.output);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   NetworkFile file = read_network_file(o.network);
   const auto progress = call.progress("data sets");
   if (o.options.reference == 0) {
@@ -64,6 +64,7 @@ void register_scope(Verbs& verbs) {
       .options(own_fields(*o))
       .reads({"problem"})
       .computes()
+      .shares_work()
       .run([o](const Call& call) { scope(*o, call); });
 }
 

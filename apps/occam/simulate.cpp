@@ -17,7 +17,7 @@ void simulate(const SimulateOptions& options, const Call& call) {
   const Problem problem = load_problem(options.problem);
   refuse_clashes(simulator_inputs(problem), {{"-o", options.output}});
   const auto progress = call.progress("data sets");
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   write_simulations(problem, options.file, call.seed(), options.output, pool, *progress);
 }
 
@@ -35,6 +35,7 @@ void register_simulate(Verbs& verbs) {
       .output(o->output, "file to write: .csv, .tsv or .npz; - is csv to standard output")
       .options(fields(o->file))
       .computes()
+      .shares_work()
       .example("occam simulate beta-binomial --datasets 5 --exact",
                "five series of coin tosses, with the exact answer beside them")
       .example("occam simulate decision-making --disturb shift=2 -o late.csv",

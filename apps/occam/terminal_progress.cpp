@@ -72,17 +72,16 @@ TerminalProgress::TerminalProgress(std::string unit, bool quiet)
   struct sigaction action {};
   action.sa_handler = note_stop_signal;
   ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, &old_interrupt_);
-  ::sigaction(SIGTERM, &action, &old_terminate_);
-  // Started with a signal ignored (nohup, a background job of a script): leave it so.
-  if (old_interrupt_.sa_handler == SIG_IGN) ::sigaction(SIGINT, &old_interrupt_, nullptr);
-  if (old_terminate_.sa_handler == SIG_IGN) ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &action, &old_[i]);
+    // Started with a signal ignored (nohup, a background job of a script): leave it so.
+    if (old_[i].sa_handler == SIG_IGN) ::sigaction(kSignals[i], &old_[i], nullptr);
+  }
 }
 
 TerminalProgress::~TerminalProgress() {
   clear();
-  ::sigaction(SIGINT, &old_interrupt_, nullptr);
-  ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &old_[i], nullptr);
 }
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string_view note) {

@@ -1,8 +1,10 @@
 // Progress on standard error: a bar with rate and time left on a terminal, a line now and then otherwise,
-// nothing but warnings when quiet. While one lives, SIGINT and SIGTERM set a flag that stop_requested()
-// reports; a second signal, a quarter of a second later or more, ends the program at once with exit code 130.
+// nothing but warnings when quiet. While one lives, SIGINT, SIGTERM and SIGUSR1 (with which batch systems
+// warn of a time limit) set a flag that stop_requested() reports; a second signal, a quarter of a second
+// later or more, ends the program at once with exit code 130.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <signal.h>
@@ -40,8 +42,8 @@ class TerminalProgress : public ProgressSink {
   std::int64_t last_done_ = 0;
   Clock::time_point start_;
   Clock::time_point shown_;
-  struct sigaction old_interrupt_ {};
-  struct sigaction old_terminate_ {};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGUSR1};
+  std::array<struct sigaction, kSignals.size()> old_;  // what was done at each before
 };
 
 }  // namespace occam

@@ -67,7 +67,7 @@ void train(TrainVerb& o, const Call& call) {
   settle_defaults(problem, nullptr, options);
   call.apply(fields(options));  // the command line has the last word
   const json network = network_options(o);
-  ThreadPool pool(call.threads());
+  ThreadPool pool(call.threads(), call.ranks());
   const auto progress = call.progress("steps");
   settle_head(network_for(problem, network), given_to(call), options, *progress);
   o.training.seed = call.seed();
@@ -100,6 +100,7 @@ void register_train(Verbs& verbs) {
       .reads({"table"})
       .writes({"log"})
       .computes()
+      .shares_work()
       .run([o](const Call& call) { train(*o, call); });
 }
 

@@ -15,6 +15,8 @@
 #include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/simulate/reference_table.hpp"
+#include "shared_progress.hpp"
 #include "terminal_progress.hpp"
 
 namespace occam {
@@ -135,7 +137,12 @@ bool Call::quiet() const {
   return verb_.compute_.value().quiet;
 }
 
+Communicator& Call::ranks() const {
+  return verb_.shares_work_ ? verb_.ranks_ : alone();
+}
+
 std::unique_ptr<ProgressSink> Call::progress(std::string unit) const {
+  if (!ranks().is_alone()) return std::make_unique<SharedProgress>(std::move(unit), quiet(), ranks());
   return std::make_unique<TerminalProgress>(std::move(unit), quiet());
 }
 
@@ -170,8 +177,8 @@ void Call::apply(Fields fields) const {
 
 // --- Verb --------------------------------------------------------------------------------------------------
 
-Verb::Verb(std::string name, std::string summary, CLI::App& app)
-    : name_(std::move(name)), summary_(std::move(summary)), app_(app) {
+Verb::Verb(std::string name, std::string summary, CLI::App& app, Communicator& ranks)
+    : name_(std::move(name)), summary_(std::move(summary)), app_(app), ranks_(ranks) {
   app_.allow_extras();  // they come back from CLI11, and the message is ours
   app_.add_option("arguments", positionals_);
 }
@@ -239,6 +246,11 @@ Verb& Verb::option_with_default(std::string name, std::optional<std::string>& ta
 
 Verb& Verb::computes() {
   options(fields(compute_.emplace()));
+  return *this;
+}
+
+Verb& Verb::shares_work() {
+  shares_work_ = true;
   return *this;
 }
 
@@ -402,7 +414,10 @@ void Verb::refuse_clashing_files() const {
       if (argument.name != "PROBLEM" || path.ends_with(".toml")) inputs.push_back({argument.name, path});
     }
   }
-  for (const std::string& name : read_) inputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  for (const std::string& name : read_) {
+    for (const std::string& path : table_files(path_of(*find(name))))
+      inputs.push_back({find(name)->field.flag(), path});
+  }
   for (const Flag& flag : flags_) {
     if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
   }
@@ -425,13 +440,14 @@ int Verb::execute() {
     if (flag.option->count() > 0) parse(flag, flag.field);
   }
   refuse_clashing_files();
+  if (!shares_work_ && ranks_.rank() > 0) return 0;
   run_(Call(*this));
   return exit_code_;
 }
 
 // --- Verbs -------------------------------------------------------------------------------------------------
 
-Verbs::Verbs() : app_(std::make_unique<CLI::App>("", "occam")) {
+Verbs::Verbs(Communicator& ranks) : ranks_(ranks), app_(std::make_unique<CLI::App>("", "occam")) {
   app_->allow_extras();
   app_->require_subcommand(0, 1);
   app_->set_version_flag("--version", fmt::format("occam {}", kVersion));
@@ -440,7 +456,7 @@ Verbs::Verbs() : app_(std::make_unique<CLI::App>("", "occam")) {
 Verbs::~Verbs() = default;
 
 Verb& Verbs::add(const std::string& name, std::string summary) {
-  return verbs_.emplace_back(name, std::move(summary), *app_->add_subcommand(name));
+  return verbs_.emplace_back(name, std::move(summary), *app_->add_subcommand(name), ranks_);
 }
 
 std::string Verbs::help() const {

@@ -23,6 +23,7 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/core/progress.hpp"
+#include "occam/parallel/communicator.hpp"
 
 namespace CLI {
 class App;
@@ -48,6 +49,8 @@ class Call {
 
   std::uint64_t seed() const;
   int threads() const;  // as ThreadPool takes it
+  // Those that mpirun started, for verbs that share their work out among them; else alone().
+  Communicator& ranks() const;
   bool quiet() const;
 
   // Progress on standard error, in the given unit ("data sets"); none with --quiet. While it lives, Ctrl-C
@@ -94,7 +97,7 @@ class Verb {
     std::string meaning;  // the same, with limits and default
   };
 
-  Verb(std::string name, std::string summary, CLI::App& app);
+  Verb(std::string name, std::string summary, CLI::App& app, Communicator& ranks);
 
   // Help: what the verb does, in full sentences, and an example (a command, what it is for). The text is
   // filled anew wherever it is shown; blank lines separate paragraphs.
@@ -121,6 +124,8 @@ class Verb {
   Verb& writes(std::vector<std::string> fields);
   // Adds --threads, --seed and --quiet.
   Verb& computes();
+  // All ranks run it, and it works with Call::ranks(). Other verbs are run by the first rank alone.
+  Verb& shares_work();
   // Not in the list of verbs: for developers.
   Verb& hidden();
   Verb& run(std::function<void(const Call&)> run);
@@ -178,6 +183,8 @@ class Verb {
   std::vector<std::string> read_, written_;  // fields
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
+  bool shares_work_ = false;
+  Communicator& ranks_;
   mutable int exit_code_ = 0;  // set through a Call
   std::string command_;
   std::function<void(const Call&)> run_;
@@ -186,7 +193,7 @@ class Verb {
 // All verbs, in the order of their list.
 class Verbs {
  public:
-  Verbs();
+  explicit Verbs(Communicator& ranks = alone());
   ~Verbs();
 
   Verb& add(const std::string& name, std::string summary);
@@ -199,6 +206,7 @@ class Verbs {
 
  private:
   std::vector<std::string> words(int argc, const char* const* argv) const;
+  Communicator& ranks_;
   std::unique_ptr<CLI::App> app_;
   std::deque<Verb> verbs_;  // a deque: references stay valid
 };

@@ -202,6 +202,7 @@ class AbcRun {
       candidates_->run(t + 1, tried, count, propose);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       seconds_each_ = took.count() / static_cast<double>(count);
+      pool_.ranks().broadcast_values(std::span(&seconds_each_, 1));  // rounds are alike on all ranks
       for (std::int64_t b = 0; b < count && particles.size() < size; ++b, ++tried)
         take(b, epsilon, particles);
     }

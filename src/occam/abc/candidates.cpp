@@ -9,6 +9,7 @@ namespace occam {
 namespace {
 
 constexpr std::int64_t kMemory = std::int64_t{64} << 20;  // bytes of data sets held at a time
+constexpr std::int64_t kManyThreads = 16;  // among which they are; how many there are must not show
 
 void copy_design(const std::vector<Column>& columns, DataView from, std::span<float> to) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -33,18 +34,22 @@ Candidates::Candidates(const Problem& problem, DataView observed, std::int64_t n
       scratch_(static_cast<std::size_t>(pool.threads())) {
   std::vector<const Family*> families;
   std::int64_t group = 1;
+  bool dear = false;
   for (const Model& model : problem.models()) {
     const Family& family = model.family();
     stride_ = std::max(stride_, static_cast<std::int64_t>(model.parameters().size()));
     floats_ = std::max(floats_, rows_at_most(family) * problem.D());
     group = std::max(group, family.group());
+    dear = dear || family.dear();
+    slow_ = slow_ || family.may_be_slow();
     if (std::find(families.begin(), families.end(), &family) == families.end()) families.push_back(&family);
   }
-  // Where a call of a simulator is dear, each family should get whole groups.
+  // Where a call of a simulator is dear, each family should get whole groups; a group of one is a slow one's.
   const auto wanted = group * static_cast<std::int64_t>(families.size());
-  chunk_ = std::clamp<std::int64_t>(wanted, 64, 1024);
+  chunk_ = dear && group == 1 ? 1 : std::clamp<std::int64_t>(wanted, 64, 1024);
   const std::int64_t bytes = std::max<std::int64_t>(1, floats_ * static_cast<std::int64_t>(sizeof(float)));
-  if (!together_) chunk_ = std::clamp<std::int64_t>(kMemory / pool.threads() / bytes, 1, chunk_);
+  if (!together_) chunk_ = std::clamp<std::int64_t>(kMemory / kManyThreads / bytes, 1, chunk_);
+  pool.ranks().broadcast_values(std::span(&chunk_, 1));  // groups may follow from the clock
   most_ = together_ ? std::clamp<std::int64_t>(kMemory / bytes, 1, 1 << 14) : 1 << 16;
 }
 
@@ -64,11 +69,49 @@ void Candidates::run(std::int64_t population, std::int64_t first, std::int64_t c
     sets_.resize(size);
   }
   const std::int64_t chunks = (count + chunk_ - 1) / chunk_;
-  pool_.for_each(chunks, [&](std::int64_t c, int worker) {
-    run_chunk(population, first, c * chunk_, std::min(count, (c + 1) * chunk_), propose,
-              scratch_[static_cast<std::size_t>(worker)]);
+  const auto end = [&](std::int64_t c) { return std::min(count, (c + 1) * chunk_); };
+  loop_.begin(pool_.ranks(), chunks, slow_);
+  pool_.for_each(loop_.calls(), [&](std::int64_t call, int worker) {
+    loop_.run(call, [&](std::int64_t c) {
+      run_chunk(population, first, c * chunk_, end(c), propose, scratch_[static_cast<std::size_t>(worker)]);
+    });
   });
+  loop_.finish([&](std::int64_t c, ByteWriter& to) { pack(c * chunk_, end(c), to); },
+               [&](std::int64_t c, ByteReader& from) { unpack(c * chunk_, end(c), from); });
   if (together_) measure(0, sets_, statistics_);
+}
+
+void Candidates::pack(std::int64_t begin, std::int64_t end, ByteWriter& to) const {
+  for (std::int64_t b = begin; b < end; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    to.put(models_[at]);
+    to.put(theta(b));
+    to.put(failed_[at]);
+    if (!together_) {
+      to.put(distances_[at]);
+      continue;
+    }
+    to.put(sets_[at].n);
+    to.put(sets_[at].values());
+  }
+}
+
+void Candidates::unpack(std::int64_t begin, std::int64_t end, ByteReader& from) {
+  for (std::int64_t b = begin; b < end; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    from.take(std::span(&models_[at], 1));
+    from.take(std::span(thetas_).subspan(at * static_cast<std::size_t>(stride_),
+                                         static_cast<std::size_t>(stride_)));
+    from.take(std::span(&failed_[at], 1));
+    if (!together_) {
+      from.take(std::span(&distances_[at], 1));
+      continue;
+    }
+    const auto n = from.take<std::int64_t>();
+    float* const data = data_.data() + b * floats_;
+    from.take(std::span(data, static_cast<std::size_t>(n * problem_.D())));
+    sets_[at] = {data, n, problem_.D()};
+  }
 }
 
 void Candidates::run_chunk(std::int64_t population, std::int64_t first, std::int64_t begin, std::int64_t end,

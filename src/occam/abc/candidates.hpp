@@ -11,6 +11,7 @@
 #include "occam/abc/distance.hpp"
 #include "occam/abc/summary.hpp"
 #include "occam/core/rng.hpp"
+#include "occam/parallel/shared_loop.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/simulate/problem.hpp"
 
@@ -41,7 +42,7 @@ class Candidates {
   std::int64_t stride() const { return stride_; }
   // The most candidates to run at a time, as memory allows; and the fewest that keep all threads busy.
   std::int64_t most() const { return most_; }
-  std::int64_t fewest() const { return chunk_ * pool_.threads(); }
+  std::int64_t fewest() const { return chunk_ * pool_.workers(); }
 
  private:
   struct Scratch {
@@ -55,6 +56,9 @@ class Candidates {
   void run_chunk(std::int64_t population, std::int64_t first, std::int64_t begin, std::int64_t end,
                  const Propose& propose, Scratch& scratch);
   void simulate(std::int64_t begin, std::int64_t end, Scratch& scratch);
+  // What other ranks need of a chunk.
+  void pack(std::int64_t begin, std::int64_t end, ByteWriter& to) const;
+  void unpack(std::int64_t begin, std::int64_t end, ByteReader& from);
   void measure(std::int64_t begin, std::span<const DataView> sets, std::vector<float>& statistics);
 
   std::int64_t rows_at_most(const Family& family) const;
@@ -72,6 +76,8 @@ class Candidates {
   std::int64_t chunk_ = 64;  // candidates of a task
   std::int64_t most_ = 0;
   bool together_ = false;  // the summary takes all data sets of a run at once
+  bool slow_ = false;      // simulations may take long: ranks get chunks as they become free
+  SharedLoop loop_;
 
   std::vector<Scratch> scratch_;  // by thread
   std::vector<std::int32_t> models_;

@@ -22,6 +22,10 @@ class CpuEngine final : public Engine {
 
  private:
   void update(const StepSettings& settings);
+  void update_matrices(double rate);
+  void share_matrices();
+  void answer_some(const std::vector<float>& weights, Ragged<const float> data, std::int64_t begin,
+                   std::int64_t most_samples, NetworkAnswers& out);
 
   Network<T> network_;
   ThreadPool& pool_;
@@ -32,6 +36,10 @@ class CpuEngine final : public Engine {
   std::optional<Adam<T>> adam_;
   std::optional<Muon<T>> muon_;
   std::vector<T> weights_, average_, momentum_;
+  // Ranks update a row of Muon's matrices each: where these end, by rank, and the weights they span. What
+  // others have of the momentum of its matrices is old.
+  std::vector<MuonPlace> matrices_;
+  std::vector<std::int64_t> matrix_ends_, weight_ends_;
   LearningState exported_;
   StepReport report_;
   bool taken_ = false;  // the next step begins a new report

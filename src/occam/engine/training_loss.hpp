@@ -16,6 +16,10 @@ class TrainingLoss final : public BundleLoss<T> {
   void begin(const Batch& batch, const StepSettings& settings);
   void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
               Matrix<T> d_parameters) override;
+  // Where ranks had a part of the data sets each: fetches the losses of the others. `ends` as in complete().
+  void complete(Communicator& ranks, std::span<const std::int64_t> ends) {
+    ranks.complete_values(losses_, ends);
+  }
   // Over the batch, when all its bundles are done.
   double mean() const;
 

@@ -60,10 +60,23 @@ bool ready_to_read(int descriptor, const Deadline& deadline) {
   return ::poll(&watched, 1, deadline.slice_ms()) > 0;
 }
 
+// What mpirun tells the processes it starts. A program that we start is none of them: if it uses MPI itself,
+// it has to find itself alone, or to start processes of its own. Settings of the user's (OMPI_MCA_btl) stay.
+bool is_place_in_mpi_run(std::string_view variable) {
+  for (const std::string_view name :
+       {"PMIX_", "PMI_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE=", "OMPI_APP_CTX_",
+        "OMPI_FIRST_RANKS=", "OMPI_NUM_APP_CTX=", "OMPI_MCA_orte_", "OMPI_MCA_ess",
+        "OMPI_MCA_initial_wdir=", "OMPI_MCA_shmem_RUNTIME"}) {
+    if (variable.starts_with(name)) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
+    if (is_place_in_mpi_run(text)) continue;
     bool replaced = false;
     for (const auto& [name, value] : added) replaced |= text.starts_with(fmt::format("{}=", name));
     if (!replaced) all.emplace_back(text);

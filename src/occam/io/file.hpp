@@ -46,6 +46,13 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
+// Of several processes that do the same work, one writes what comes of it. In one that has called this, the
+// functions and classes that write take what they are given and leave nothing, on standard output neither;
+// but for what each needs for itself, such as in a cache.
+void leave_writing_to_another();
+bool writes_files();
+enum class Written { by_one, by_each };
+
 // Throws Error(io) when a file could not be written to `path` as things stand: its folder is missing or not
 // writable, or `path` is a folder. For the start of long work, so that it does not fail at the end.
 void require_writable(const std::string& path);
@@ -56,7 +63,7 @@ void require_writable(const std::string& path);
 // the path and the reason of the system.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path, Written written = Written::by_one);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -83,9 +90,10 @@ class AtomicFile {
   std::string buffer_;
   int descriptor_ = -1;
   bool committed_ = false;
+  bool silent_ = false;  // another process writes it
 };
 
 // AtomicFile in one call.
-void write_file_atomic(const std::string& path, std::string_view bytes);
+void write_file_atomic(const std::string& path, std::string_view bytes, Written written = Written::by_one);
 
 }  // namespace occam

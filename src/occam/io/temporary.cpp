@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/io/file.hpp"
 
 namespace occam {
 namespace {
@@ -127,6 +128,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 OutputLock::OutputLock(const std::string& output) {
+  if (!writes_files()) return;
   std::error_code unknown;
   const fs::path resolved = fs::weakly_canonical(output, unknown);
   const std::string target = unknown ? output : resolved.string();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "occam/nn/adam.hpp"
 #include "occam/nn/denormals.hpp"
 
 namespace occam {
@@ -48,7 +47,8 @@ BatchGradient<T>::BatchGradient(const Network<T>& network, ThreadPool& pool)
       pool_(pool),
       workspaces_(static_cast<std::size_t>(pool.threads())),
       packed_(static_cast<std::size_t>(network.packed_size())),
-      gradient_(static_cast<std::size_t>(network.weight_count())) {}
+      gradient_(static_cast<std::size_t>(network.weight_count())),
+      sum_(pool) {}
 
 template <class T>
 void BatchGradient<T>::pack(const T* weights) {
@@ -69,12 +69,14 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
   }
   // As few tasks as there are threads where data sets want to run together, else one for each group.
   const std::int64_t together = network_.sets_together();
-  const std::int64_t tasks = std::min(
-      groups_, together == 1 ? groups_ : std::max<std::int64_t>(pool_.threads(), batch.sets / together));
+  const std::int64_t first_group = sum_.first_group(groups_, pool_.ranks().rank());
+  const std::int64_t own = sum_.first_group(groups_, pool_.ranks().rank() + 1) - first_group;
+  const std::int64_t tasks =
+      std::min(own, together == 1 ? own : std::max<std::int64_t>(pool_.threads(), batch.sets / together));
   const auto run_task = [&](std::int64_t task, int worker) {
     const FlushDenormals flush;
-    const std::int64_t first = groups_ * task / tasks;
-    const std::int64_t last = groups_ * (task + 1) / tasks;
+    const std::int64_t first = first_group + own * task / tasks;
+    const std::int64_t last = first_group + own * (task + 1) / tasks;
     for (std::int64_t group = first; group < last; ++group) {
       std::vector<T>& sum = group_sums_[static_cast<std::size_t>(group)];
       std::fill(sum.begin(), sum.end(), T{0});
@@ -99,7 +101,7 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
       side.run(item - tasks);
     }
   });
-  reduce(scale);
+  sum_.add(group_sums_, groups_, static_cast<T>(scale), gradient_);
 }
 
 template <class T>
@@ -136,29 +138,11 @@ void BatchGradient<T>::run_pass(std::int64_t begin, std::int64_t end, Ragged<con
 }
 
 template <class T>
-void BatchGradient<T>::reduce(double scale) {
-  const std::int64_t size = network_.weight_count();
-  const std::int64_t chunks = (size + Adam<T>::kChunk - 1) / Adam<T>::kChunk;
-  chunk_norms_.resize(static_cast<std::size_t>(chunks));
-  const T factor = static_cast<T>(scale);
-  pool_.for_each(chunks, [&](std::int64_t chunk, int) {
-    const std::int64_t first = chunk * Adam<T>::kChunk;
-    const std::int64_t count = std::min(Adam<T>::kChunk, size - first);
-    T* __restrict out = gradient_.data() + first;
-    std::copy_n(group_sums_[0].data() + first, count, out);
-    for (std::int64_t group = 1; group < groups_; ++group) {
-      const T* in = group_sums_[static_cast<std::size_t>(group)].data() + first;
-      for (std::int64_t i = 0; i < count; ++i) out[i] += in[i];
-    }
-    double norm = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      out[i] *= factor;
-      norm += static_cast<double>(out[i]) * static_cast<double>(out[i]);
-    }
-    chunk_norms_[static_cast<std::size_t>(chunk)] = norm;
-  });
-  squared_norm_ = 0;
-  for (const double norm : chunk_norms_) squared_norm_ += norm;
+std::vector<std::int64_t> BatchGradient<T>::set_ends() const {
+  std::vector<std::int64_t> ends;
+  for (int rank = 0; rank < pool_.ranks().size(); ++rank)
+    ends.push_back(plan_.first(bundle_of(sum_.first_group(groups_, rank + 1))));
+  return ends;
 }
 
 template <class T>

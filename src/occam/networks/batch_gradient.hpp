@@ -1,14 +1,16 @@
 // The gradient of a loss over one batch, on all threads. Data sets are cut into bundles that fit a core's
 // cache; a thread carries a bundle through the whole network and back, with no barrier between layers.
-// Bundles are summed within fixed groups and groups in a fixed order, so that 1, 2 or 7 threads give the same
-// bits. Where a body is faster with many data sets, several bundles pass through it together, as many as the
-// number of threads allows; that changes nothing in what is added to what.
+// Bundles are summed within fixed groups and groups in a fixed tree, so that 1, 2 or 7 threads give the same
+// bits; so do ranks, each of which takes a row of groups. Where a body is faster with many data sets, several
+// bundles pass through it together, as many as the number of threads allows; that changes nothing in what is
+// added to what.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "occam/networks/gradient_sum.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/parallel/thread_pool.hpp"
 
@@ -61,7 +63,7 @@ class BatchGradient {
       std::function<void(std::int64_t first, const typename Network<T>::Tape&, const HeadAnswer&)>;
 
   // Fills gradient() with the sum over the batch, times `scale`. `noise` is that of the first data set of the
-  // batch. Fails as Network::check does.
+  // batch. Fails as Network::check does. With ranks, `loss` sees the data sets of this one alone.
   void run(const T* weights, Ragged<const float> batch, BundleLoss<T>& loss, double scale,
            const SideTasks& side = {}, const PassNoise* noise = nullptr);
   // Outputs only: calls visit(first, tape) for every bundle, from any thread.
@@ -72,7 +74,9 @@ class BatchGradient {
 
   const std::vector<T>& gradient() const { return gradient_; }
   std::vector<T>& gradient() { return gradient_; }  // for an optimiser that takes it in parts
-  double squared_norm() const { return squared_norm_; }
+  double squared_norm() const { return sum_.squared_norm(); }
+  // Of the last run: where the data sets of each rank end, counted from the first of the batch.
+  std::vector<std::int64_t> set_ends() const;
 
  private:
   void pack(const T* weights);
@@ -84,8 +88,6 @@ class BatchGradient {
                 const PassNoise* noise, Workspace& workspace);
   // The first bundle of a group.
   std::int64_t bundle_of(std::int64_t group) const { return plan_.size() * group / groups_; }
-  void reduce(double scale);
-
   const Network<T>& network_;
   ThreadPool& pool_;
   BundlePlan plan_;
@@ -94,8 +96,7 @@ class BatchGradient {
   std::vector<T> packed_;
   std::vector<std::vector<T>> group_sums_;  // one gradient per group
   std::vector<T> gradient_;
-  std::vector<double> chunk_norms_;
-  double squared_norm_ = 0;
+  GradientSum<T> sum_;
 };
 
 }  // namespace occam

@@ -1,7 +1,10 @@
 #include "occam/parallel/thread_pool.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <sched.h>
+#include <span>
+#include <unistd.h>
 #include <utility>
 
 namespace occam {
@@ -38,11 +41,31 @@ int available_cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadPool::ThreadPool(int threads) {
-  const int total = threads > 0 ? threads : available_cores();
+int available_cores(Communicator& ranks) {
+  const int mine = available_cores();
+  if (ranks.is_alone()) return mine;
+  // Ranks of one machine that may use the same cores: nobody has shared them out.
+  struct Place {
+    char machine[256] = {};
+    cpu_set_t cores{};
+  } place;
+  ::gethostname(place.machine, sizeof(place.machine) - 1);
+  ::sched_getaffinity(0, sizeof(place.cores), &place.cores);
+  std::vector<std::byte> all;
+  std::vector<std::int64_t> ends;
+  ranks.gather(std::as_bytes(std::span(&place, 1)), all, ends);
+  int sharing = 0;
+  for (std::size_t at = 0; at < all.size(); at += sizeof(Place))
+    sharing += std::memcmp(all.data() + at, &place, sizeof(Place)) == 0 ? 1 : 0;
+  return std::max(1, mine / std::max(1, sharing));
+}
+
+ThreadPool::ThreadPool(int threads, Communicator& ranks) : ranks_(ranks) {
+  const int total = threads > 0 ? threads : available_cores(ranks);
   for (int worker = 1; worker < total; ++worker) {
     workers_.emplace_back([this, worker] { worker_main(worker); });
   }
+  all_workers_ = ranks_.sum(total);
 }
 
 ThreadPool::~ThreadPool() {

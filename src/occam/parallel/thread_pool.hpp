@@ -1,5 +1,6 @@
 // A pool of threads for loops over independent items. Which thread runs which item is not fixed; results must
-// depend on the item alone. No allocation per call.
+// depend on the item alone. No allocation per call. The ranks among which this process works go along with
+// its threads: loops that are worth it are shared out among both (shared_loop.hpp).
 #pragma once
 
 #include <atomic>
@@ -13,17 +14,23 @@
 #include <type_traits>
 #include <vector>
 
+#include "occam/parallel/communicator.hpp"
+
 namespace occam {
 
 class ThreadPool {
  public:
-  // `threads` includes the calling thread; 0 means one per core this process may use.
-  explicit ThreadPool(int threads = 0);
+  // `threads` includes the calling thread; 0 means one per core this process may use. All ranks make their
+  // pools in the same order.
+  explicit ThreadPool(int threads = 0, Communicator& ranks = alone());
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  Communicator& ranks() const { return ranks_; }
+  // Threads of all ranks together: the same number on each of them.
+  std::int64_t workers() const { return all_workers_; }
 
   // Calls body(item, worker) for item = 0..count-1, worker in [0, threads()), and returns when all are done.
   // If bodies throw, the exception of the lowest item that failed is rethrown; items not yet begun are
@@ -41,7 +48,9 @@ class ThreadPool {
   void work(int worker);
   void worker_main(int worker);
 
+  Communicator& ranks_;
   std::vector<std::thread> workers_;
+  std::int64_t all_workers_ = 1;
   std::atomic<std::uint32_t> generation_{0};  // a new loop, or the end: workers wait on it
   std::atomic<int> busy_{0};                  // workers still in the present loop
   std::atomic<std::int64_t> next_{0};
@@ -59,5 +68,7 @@ class ThreadPool {
 
 // Cores this process may use (affinity respected).
 int available_cores();
+// This rank's share of them, where ranks of one machine are not bound to cores of their own. By all ranks.
+int available_cores(Communicator& ranks);
 
 }  // namespace occam

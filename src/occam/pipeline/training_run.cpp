@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/temporary.hpp"
 #include "occam/simulate/own/own_family.hpp"
@@ -142,7 +143,8 @@ std::string checkpoint_of(const std::string& output) {
 Fields run_fields(TrainingCommand& o) {
   return {
       field("table", o.table,
-            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating"),
+            "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating; several "
+            "with commas between"),
       field("log", o.log, "write one JSON object per validation to this file"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
@@ -201,7 +203,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   }
   if (!o.table.empty()) run.table = read_table(o.table, o.csv, problem, progress);
   std::shared_ptr<TrainingLog> log;
-  if (!o.log.empty()) {
+  if (!o.log.empty() && writes_files()) {
     log = std::make_shared<TrainingLog>(o.log, o.resume, progress);
     run.log = [log](const TrainEvent& event) { log->add(event); };
   }
@@ -219,6 +221,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
     });
   }
   forget_checkpoints(run.checkpoint, o.train.ensemble);
+  pool.ranks().any(false);  // written by one rank, and there for all when this ends
   progress.say("wrote " + output);
   if (log && !log->failure().empty()) {
     throw Error(ErrorKind::io, "{} is written and complete, but the log is not: {}", output, log->failure());

@@ -77,11 +77,13 @@ class Family {
   virtual nlohmann::json identity() const;
   // False where data can only come from a table that another program made; simulate() is an error then.
   virtual bool simulates() const { return true; }
-  // Data sets that a task takes together at least, where a call is dear (a worker process).
+  // Data sets that a task takes together, where a call is dear (a worker process).
   virtual std::int64_t group() const { return 1; }
   // Whether data sets are dear beside what a network does with them, so that it should learn from each batch
   // before more are made.
   virtual bool dear() const { return false; }
+  // Whether one may take seconds, and another much longer: ranks then get them as they become free.
+  virtual bool may_be_slow() const { return dear(); }
 
   // Whether requests may come with a design.
   virtual bool takes_design() const { return false; }

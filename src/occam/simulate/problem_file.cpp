@@ -24,12 +24,14 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kProblemKeys = {"name",    "description", "n",         "one_n_per_batch",
-                                               "family",  "parameters",  "settings",  "model",
-                                               "columns", "ordered",     "simulator", "simulator_timeout_s",
-                                               "network", "train",       "abc",       "design"};
-const std::vector<std::string> kModelKeys = {"family", "prior_probability", "settings", "simulator",
-                                             "simulator_timeout_s"};
+const std::vector<std::string> kProblemKeys = {
+    "name",           "description", "n",         "one_n_per_batch",
+    "family",         "parameters",  "settings",  "model",
+    "columns",        "ordered",     "simulator", "simulator_timeout_s",
+    "simulator_sets", "network",     "train",     "abc",
+    "design"};
+const std::vector<std::string> kModelKeys = {"family",    "prior_probability",   "settings",
+                                             "simulator", "simulator_timeout_s", "simulator_sets"};
 // Names that a simulator gets beside its parameters, and columns of files beside the data.
 const std::vector<std::string> kTakenParameters = {"n", "rng", "model", "dataset"};
 const std::vector<std::string> kTakenColumns = {"dataset", "model"};
@@ -417,9 +419,15 @@ class ProblemReader {
     }
     const toml::node* node = table.contains("simulator") ? table.get("simulator") : root_.get("simulator");
     if (node != nullptr) own.simulator = to_json(*node);
-    const toml::node* timeout = table.contains("simulator_timeout_s") ? table.get("simulator_timeout_s")
-                                                                      : root_.get("simulator_timeout_s");
-    if (timeout != nullptr) {
+    const auto either = [&](const char* name) {
+      return table.contains(name) ? table.get(name) : root_.get(name);
+    };
+    if (const toml::node* sets = either("simulator_sets")) {
+      own.sets = sets->value<std::int64_t>().value_or(0);
+      if (own.sets < 1 || own.sets > OwnModel().sets)
+        fail(*sets, fmt::format("simulator_sets: expected a whole number between 1 and {}", OwnModel().sets));
+    }
+    if (const toml::node* timeout = either("simulator_timeout_s")) {
       own.timeout_s = timeout->value<double>().value_or(0.0);
       if (!(own.timeout_s > 0.0 && own.timeout_s <= 1e6)) {
         fail(*timeout, "simulator_timeout_s: expected seconds, a number above 0 and at most 1e6");
@@ -619,6 +627,7 @@ std::string simulator_lines(const OwnModel& own) {
   if (!own.simulator.is_null()) text += fmt::format("simulator = {}\n", toml_value(own.simulator));
   if (own.timeout_s != OwnModel().timeout_s)
     text += fmt::format("simulator_timeout_s = {}\n", toml_number(own.timeout_s));
+  if (own.sets != OwnModel().sets) text += fmt::format("simulator_sets = {}\n", own.sets);
   return text;
 }
 

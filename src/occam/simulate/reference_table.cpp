@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <unordered_set>
 
 #include <fmt/ranges.h>
@@ -190,6 +192,14 @@ class CsvTableReader {
   std::vector<double> theta_;
 };
 
+void append_all(const Batch& from, Batch& to) {
+  for (std::int64_t k = 0; k < from.size(); ++k) {
+    const std::int64_t b = to.append(from.models()[static_cast<std::size_t>(k)], from[k].n, from[k].n);
+    std::ranges::copy(from[k].values(), to.mutable_data(b).begin());
+    std::ranges::copy(from.parameters(k), to.mutable_parameters(b).begin());
+  }
+}
+
 std::string fingerprint_of(const Batch& all) {
   const auto bytes = [](const auto& values) {
     const auto raw = std::as_bytes(values);
@@ -201,15 +211,41 @@ std::string fingerprint_of(const Batch& all) {
 
 }  // namespace
 
+std::vector<std::string> table_files(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(path, unknown)) return {path};  // a name may hold commas
+  std::vector<std::string> files;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t comma = std::min(path.find(',', at), path.size());
+    files.push_back(path.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return files;
+}
+
 ReferenceTable ReferenceTable::read(const std::string& path, const Problem& problem, const CsvFormat& format,
                                     ProgressSink* notes) {
   ReferenceTable table;
   table.all_.reset(problem.D(), problem.P(), problem.J());
-  if (path.ends_with(".csv") || path.ends_with(".tsv")) {
-    CsvTableReader(path, problem, format, notes).read(table.all_);
-    if (table.size() == 0) refuse(path, "there is a header but no data");
-  } else {
-    read_npz_table(path, problem, table.all_);
+  const std::vector<std::string> files = table_files(path);
+  std::map<std::string, std::string> known;  // what is in a file, and its name
+  for (const std::string& file : files) {
+    Batch one;
+    Batch& to = files.size() == 1 ? table.all_ : one;
+    to.reset(problem.D(), problem.P(), problem.J());
+    if (file.ends_with(".csv") || file.ends_with(".tsv")) {
+      CsvTableReader(file, problem, format, notes).read(to);
+      if (to.size() == 0) refuse(file, "there is a header but no data");
+    } else {
+      read_npz_table(file, problem, to);
+    }
+    if (files.size() == 1) break;
+    const auto [same, is_new] = known.emplace(fingerprint_of(one), file);
+    if (!is_new)
+      refuse(file, fmt::format("it holds the same data sets as '{}'; give each run of `occam simulate` a "
+                               "--seed of its own",
+                               same->second));
+    append_all(one, table.all_);
   }
   table.fingerprint_ = fingerprint_of(table.all_);
   return table;

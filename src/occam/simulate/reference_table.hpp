@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "occam/core/progress.hpp"
 #include "occam/data/batch.hpp"
@@ -15,11 +16,15 @@
 
 namespace occam {
 
+// The files of a table: one path, or several with commas between, such as jobs of a cluster have written.
+std::vector<std::string> table_files(const std::string& path);
+
 class ReferenceTable {
  public:
-  // Error(bad_data), with the line where there is one, when the file does not fit the problem: columns,
-  // models, sizes, values that are not finite. `format` is that of csv files; `notes` is told what was
-  // recognised.
+  // The files of `path`, one behind the other. Error(bad_data) where two of them hold the same, as jobs with
+  // the same seed would write; and, with the line where there is one, when the file does not fit the problem:
+  // columns, models, sizes, values that are not finite. `format` is that of csv files; `notes` is told what
+  // was recognised.
   static ReferenceTable read(const std::string& path, const Problem& problem, const CsvFormat& format = {},
                              ProgressSink* notes = nullptr);
 

@@ -12,6 +12,10 @@
 namespace occam {
 namespace {
 
+constexpr std::int64_t kLargestShare = 256;  // data sets that a rank gets at a time, where they may be slow
+
+constexpr std::int64_t kSmallestGroup = 4;  // below which lanes of vectors run empty
+
 void check_options(const SimulatorOptions& options, const Problem& problem) {
   const auto must = [](bool ok, std::string_view name, std::int64_t value, std::string_view expected) {
     if (!ok) throw Error(ErrorKind::usage, "{}: {} is not {}", name, value, expected);
@@ -71,7 +75,7 @@ Simulator::Simulator(Problem problem, std::uint64_t seed, Purpose purpose, Simul
 }
 
 void Simulator::simulate(std::int64_t batch_number, ThreadPool& pool, Batch& out) {
-  prepare(batch_number, out);
+  prepare(batch_number, pool, out);
   pool.for_each(task_count(), [this](std::int64_t task, int) { run_task(task); });
   finish();
 }
@@ -83,18 +87,18 @@ Batch Simulator::simulate(std::int64_t batch_number, ThreadPool& pool) {
 }
 
 void Simulator::simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out) {
-  prepare_range(first, count, out);
+  prepare_range(first, count, pool, out);
   pool.for_each(task_count(), [this](std::int64_t task, int) { run_task(task); });
   finish();
 }
 
-void Simulator::prepare(std::int64_t batch_number, Batch& out) {
+void Simulator::prepare(std::int64_t batch_number, const ThreadPool& pool, Batch& out) {
   if (batch_number < 0) throw Error(ErrorKind::usage, "batch number {} is negative", batch_number);
-  prepare_range(batch_number * options_.batch, options_.batch, out);
+  prepare_range(batch_number * options_.batch, options_.batch, pool, out);
 }
 
 // The cheap serial part: model and N of every data set, hence the place of its rows.
-void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out) {
+void Simulator::prepare_range(std::int64_t first, std::int64_t count, const ThreadPool& pool, Batch& out) {
   if (first < 0 || count < 0) {
     throw Error(ErrorKind::usage, "data sets {}..{}: a first index and a count of at least 0 are needed",
                 first, first + count - 1);
@@ -120,7 +124,7 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, Batch& out
   thetas_.resize(static_cast<std::size_t>(thetas));
   rows_.assign(static_cast<std::size_t>(count), 0);
   failures_.assign(static_cast<std::size_t>(count), 0);
-  cut_into_tasks();
+  cut_into_tasks(pool);
 }
 
 std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
@@ -138,9 +142,25 @@ std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
   return options_.n.value_or(n);
 }
 
+// How many data sets a task takes. What is dear has groups of its own: those simulated together may share
+// random numbers. Ranks have few tasks each, which must not be too large for an even share; what may be slow
+// is cut into ever smaller ones, and they get them as they become free: so they end at about the same time,
+// however long each data set takes.
+std::int64_t Simulator::group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const {
+  constexpr std::int64_t kTasks = 2;   // for each thread
+  constexpr std::int64_t kShares = 4;  // of what is left, for each thread
+  if (family.dear()) return family.group();
+  if (pool.ranks().is_alone()) return std::max(options_.group, family.group());
+  if (family.may_be_slow())
+    return std::clamp<std::int64_t>(left / (kShares * pool.workers()), 1, kLargestShare);
+  const auto count = static_cast<std::int64_t>(rows_.size());
+  return std::clamp<std::int64_t>(count / (kTasks * pool.workers()), std::min(kSmallestGroup, options_.group),
+                                  options_.group);
+}
+
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
 // no thread starts on a long task when the others are done.
-void Simulator::cut_into_tasks() {
+void Simulator::cut_into_tasks(const ThreadPool& pool) {
   const auto count = static_cast<std::int64_t>(rows_.size());
   const auto family = [&](std::int64_t b) {
     return family_of_model_[static_cast<std::size_t>(out_->models()[b])];
@@ -154,14 +174,17 @@ void Simulator::cut_into_tasks() {
   });
   requests_.resize(static_cast<std::size_t>(count));
   tasks_.clear();
+  bool slow = false;
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
-    const auto first = static_cast<std::size_t>(out_->models()[order_[begin]]);
-    const std::int64_t group = std::max(options_.group, problem_.models()[first].family().group());
+    const Family& own = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
+    const std::int64_t group = group_of(own, count - begin, pool);
+    slow = slow || own.may_be_slow();
     while (end < count && end - begin < group && family(order_[end]) == family(order_[begin])) ++end;
     tasks_.push_back({begin, end});
     begin = end;
   }
+  loop_.begin(pool.ranks(), static_cast<std::int64_t>(tasks_.size()), slow);
 }
 
 // Draws the parameters of data set b and notes the free ones in the batch.
@@ -195,8 +218,12 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
       model.name(), options_.max_failures, request.n, parameters_text(model, request.theta));
 }
 
-void Simulator::run_task(std::int64_t task) {
-  const auto [begin, end] = tasks_[static_cast<std::size_t>(task)];
+void Simulator::run_task(std::int64_t call) {
+  loop_.run(call, [this](std::int64_t task) { simulate(tasks_[static_cast<std::size_t>(task)]); });
+}
+
+void Simulator::simulate(const Task& task) {
+  const auto [begin, end] = task;
   const Family& family = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
   for (std::int64_t i = begin; problem_.design() != nullptr && i < end; ++i) {
     Rng stream = stream_of(seed_, Purpose::design, purpose_, first_ + order_[i]);
@@ -225,7 +252,32 @@ void Simulator::run_task(std::int64_t task) {
   }
 }
 
+// The data sets of a task are named: those drawn again have changed places.
+void Simulator::pack(const Task& task, ByteWriter& to) const {
+  for (std::int64_t i = task.begin; i < task.end; ++i) {
+    const std::int64_t b = order_[i];
+    to.put(b);
+    to.put(rows_[b]);
+    to.put(failures_[b]);
+    to.put(out_->parameters(b));
+    to.put((*out_)[b].values().first(static_cast<std::size_t>(rows_[b] * problem_.D())));
+  }
+}
+
+void Simulator::unpack(const Task& task, ByteReader& from) {
+  for (std::int64_t i = task.begin; i < task.end; ++i) {
+    const auto b = from.take<std::int64_t>();
+    rows_[b] = from.take<std::int64_t>();
+    failures_[b] = from.take<std::int64_t>();
+    from.take(out_->mutable_parameters(b));
+    from.take(out_->mutable_data(b).first(static_cast<std::size_t>(rows_[b] * problem_.D())));
+  }
+}
+
 void Simulator::finish() {
+  loop_.finish(
+      [this](std::int64_t task, ByteWriter& to) { pack(tasks_[static_cast<std::size_t>(task)], to); },
+      [this](std::int64_t task, ByteReader& from) { unpack(tasks_[static_cast<std::size_t>(task)], from); });
   const std::span<std::int64_t> failed = out_->mutable_failed_draws();
   for (std::size_t b = 0; b < rows_.size(); ++b) failed[out_->models()[b]] += failures_[b];
   out_->shrink(rows_);

@@ -1,6 +1,7 @@
 // Simulator: Problem + seed + purpose + batch number -> Batch, over threads. Data set b of batch k is item
 // k * B + b; its model, N, parameters and data come from the stream (seed, purpose, item) alone, so a batch
-// is the same bits on any number of threads.
+// is the same bits on any number of threads. Ranks share its data sets out among themselves, and all of them
+// have all of it in the end.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/data/batch.hpp"
+#include "occam/parallel/shared_loop.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/simulate/problem.hpp"
 
@@ -53,11 +55,12 @@ class Simulator {
   void simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out);
 
   // The same as independent tasks inside a loop of the caller's: prepare, then run_task(0..task_count()-1) in
-  // any order and from any threads, then finish. `out` must not be read in between.
-  void prepare(std::int64_t batch_number, Batch& out);
-  void prepare_range(std::int64_t first, std::int64_t count, Batch& out);
-  std::int64_t task_count() const { return static_cast<std::int64_t>(tasks_.size()); }
-  void run_task(std::int64_t task);
+  // any order and from any threads, then finish. `out` must not be read in between. With ranks (those of the
+  // pool), these are the tasks of this one, and what fails on any of them is thrown by finish on all.
+  void prepare(std::int64_t batch_number, const ThreadPool& pool, Batch& out);
+  void prepare_range(std::int64_t first, std::int64_t count, const ThreadPool& pool, Batch& out);
+  std::int64_t task_count() const { return loop_.calls(); }
+  void run_task(std::int64_t call);
   void finish();
 
  private:
@@ -66,7 +69,11 @@ class Simulator {
     std::int64_t end;
   };
   std::int64_t draw_size(Rng& rng, std::int64_t item) const;
-  void cut_into_tasks();
+  void cut_into_tasks(const ThreadPool& pool);
+  std::int64_t group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const;
+  void simulate(const Task& task);
+  void pack(const Task& task, ByteWriter& to) const;
+  void unpack(const Task& task, ByteReader& from);
   void draw_parameters(std::int64_t b);
   bool accept(std::int64_t b, const SimulationRequest& request);
 
@@ -87,6 +94,7 @@ class Simulator {
   std::vector<std::int64_t> order_;          // (B) data sets by family, then by falling N
   std::vector<SimulationRequest> requests_;  // (B) in that order
   std::vector<Task> tasks_;
+  SharedLoop loop_;
 };
 
 }  // namespace occam

@@ -130,7 +130,7 @@ TEST(Simulator, TasksRunInsideALoopOfTheCaller) {
   Simulator simulator(patchy_problem(), 4, Purpose::train, options);
   const Batch expected = simulator.simulate(9, pool);
   Batch next;
-  simulator.prepare(9, next);
+  simulator.prepare(9, pool, next);
   const std::int64_t tasks = simulator.task_count();
   ASSERT_GE(tasks, 8);
   std::atomic<int> other_work{0};

@@ -114,6 +114,7 @@ Report reproduce(const Study& described, const std::string& folder, std::uint64_
                  const TrainNetwork& train, ThreadPool& pool, ProgressSink& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Study study = unpacked(described, (fs::path(folder) / "study").string());
+  pool.ranks().any(false);  // written by one rank, read by all: none goes on before
   // Mistakes in the study show before hours of training, not after.
   std::vector<std::unique_ptr<Experiment>> experiments;
   for (const StudyExperiment& one : study.experiments) experiments.push_back(make_experiment(one));

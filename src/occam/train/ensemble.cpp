@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "occam/io/file.hpp"
+
 namespace occam {
 namespace {
 
@@ -53,6 +55,7 @@ bool has_checkpoint(const std::string& path) {
 }
 
 void forget_checkpoints(const std::string& path, std::int64_t members) {
+  if (!writes_files()) return;
   for (std::int64_t k = 0; k < members; ++k) unlink(checkpoint_of(path, k).c_str());
 }
 

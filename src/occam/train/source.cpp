@@ -5,8 +5,8 @@
 namespace occam {
 
 SimulatedSource::SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose,
-                                 std::int64_t batch)
-    : simulator_(problem, seed, purpose, {.batch = batch}) {}
+                                 std::int64_t batch, const ThreadPool& pool)
+    : simulator_(problem, seed, purpose, {.batch = batch}), pool_(pool) {}
 
 TableSource::TableSource(std::shared_ptr<const ReferenceTable> table, std::vector<std::int64_t> rows,
                          std::int64_t models, std::uint64_t seed, std::int64_t batch)

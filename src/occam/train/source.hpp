@@ -24,14 +24,18 @@ class BatchSource {
 // Simulated on the fly.
 class SimulatedSource final : public BatchSource {
  public:
-  SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t batch);
-  void prepare(std::int64_t batch_number, Batch& out) override { simulator_.prepare(batch_number, out); }
+  SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t batch,
+                  const ThreadPool& pool);
+  void prepare(std::int64_t batch_number, Batch& out) override {
+    simulator_.prepare(batch_number, pool_, out);
+  }
   std::int64_t task_count() const override { return simulator_.task_count(); }
   void run_task(std::int64_t task) override { simulator_.run_task(task); }
   void finish() override { simulator_.finish(); }
 
  private:
   Simulator simulator_;
+  const ThreadPool& pool_;
 };
 
 // Batches drawn from some rows of a table, each once per pass, in an order that changes from pass to pass.

@@ -165,14 +165,24 @@ NetworkFile Trainer::train() {
     settle_total();
     if (s_->course->validates(s_->at) && !judge()) break;
     show_progress();
-    if (!run_.checkpoint.empty() && seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes)
-      try_checkpoint();
+    if (checkpoint_is_due()) try_checkpoint();
   }
   return finished();
 }
 
+// By the clock of rank 0: all ranks have a part in it.
+bool Trainer::checkpoint_is_due() {
+  if (run_.checkpoint.empty()) return false;
+  bool due = seconds_since(s_->last_checkpoint) > 60 * run_.checkpoint_minutes;
+  pool_.ranks().broadcast_values(std::span(&due, 1));
+  return due;
+}
+
 void Trainer::begin() {
-  if (run_.resume && !run_.checkpoint.empty() && access(run_.checkpoint.c_str(), F_OK) == 0) {
+  // Rank 0 says whether there is one: it alone writes them.
+  bool there = run_.resume && !run_.checkpoint.empty() && access(run_.checkpoint.c_str(), F_OK) == 0;
+  pool_.ranks().broadcast_values(std::span(&there, 1));
+  if (there) {
     load_checkpoint();
   } else {
     begin_attempt(0);
@@ -307,8 +317,11 @@ bool Trainer::judge_length(double loss) {
   return true;
 }
 
+// By the clock of rank 0.
 void Trainer::settle_total() {
-  s_->course->settle_total(s_->at, s_->seconds(), s_->steps_per_s());
+  double clock[] = {s_->seconds(), s_->steps_per_s()};
+  if (options_.minutes > 0 && s_->at.total == 0) pool_.ranks().broadcast_values(std::span<double>(clock));
+  s_->course->settle_total(s_->at, clock[0], clock[1]);
 }
 
 // Only figures that exist, so that one that is not a number would be seen.
@@ -346,6 +359,7 @@ NetworkFile Trainer::finished() {
   if (run_.record_timing) {
     file.record["seconds"] = s_->seconds();
     file.record["threads"] = pool_.threads();
+    if (!pool_.ranks().is_alone()) file.record["ranks"] = pool_.ranks().size();
     file.record["device"] = run_.device;
     file.record["data_sets_per_s"] = static_cast<double>(s_->at.step * options_.batch) / s_->seconds();
   }

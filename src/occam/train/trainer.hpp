@@ -88,6 +88,7 @@ class Trainer {
   void show_progress();
   std::string doubt() const;
   void report_failures();
+  bool checkpoint_is_due();
   // False, after a warning, where it cannot be written.
   bool try_checkpoint();
   std::string after_checkpoint(bool saved) const;

@@ -83,7 +83,7 @@ TrainingData open_training_data(const Problem& problem, std::shared_ptr<const Re
   TrainingData data;
   data.sample = simulated(problem, run_seed, Purpose::standardise, kSampleSets, pool);
   if (options.batch == 0) options.batch = batch_for(problem, false, data.sample);
-  data.source = std::make_unique<SimulatedSource>(problem, seed, Purpose::train, options.batch);
+  data.source = std::make_unique<SimulatedSource>(problem, seed, Purpose::train, options.batch, pool);
   data.validation =
       simulated(problem, run_seed, Purpose::validate, validation_sets(options, data.sample), pool);
   return data;

@@ -53,7 +53,7 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice();
+  explicit CudaDevice(int number);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
@@ -103,7 +103,7 @@ class CudaDevice final : public Device {
   int gram_job_count_ = 0, next_job_count_ = 0;
 };
 
-CudaDevice::CudaDevice() {
+CudaDevice::CudaDevice(int number) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     cudaGetLastError();
@@ -112,7 +112,8 @@ CudaDevice::CudaDevice() {
         "--device cpu");
   }
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "looking at the GPU");
+  check(cudaSetDevice(number % count), "choosing a GPU");
+  check(cudaGetDeviceProperties(&properties, number % count), "looking at the GPU");
   if (properties.major < 8) {
     throw_usage(std::string("the GPU (") + properties.name +
                 ") is too old: compute capability 8.0 is needed; use --device cpu");
@@ -330,8 +331,8 @@ void CudaDevice::answer(int slot, const float* weights) {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device() {
-  return std::make_unique<CudaDevice>();
+std::unique_ptr<Device> make_cuda_device(int number) {
+  return std::make_unique<CudaDevice>(number);
 }
 
 }  // namespace occam::gpu

@@ -43,8 +43,9 @@ class Device {
   virtual void answer(int slot, const float* weights) = 0;
 };
 
-// The first GPU of this machine. Error(usage) where there is none.
-std::unique_ptr<Device> make_cuda_device();
+// A GPU of this machine, counted from 0 and beyond the last from the first again. Error(usage) where there is
+// none.
+std::unique_ptr<Device> make_cuda_device(int number = 0);
 
 // Memory of a device that goes with its owner.
 template <class T>

@@ -4,7 +4,7 @@
 
 namespace occam::gpu {
 
-std::unique_ptr<Device> make_cuda_device() {
+std::unique_ptr<Device> make_cuda_device(int) {
   throw Error(ErrorKind::usage,
               "this build has no CUDA engine: configure with -D OCCAM_CUDA=ON where nvcc is installed "
               "(docs/gpu.md), or use --device cpu");

@@ -23,6 +23,7 @@ class CompiledFamily final : public OwnFamily {
   CompiledFamily(OwnModel model, std::string source, WorkerPools& pools);
 
   std::int64_t group() const override;
+  bool may_be_slow() const override { return true; }
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
                         std::span<float> out) const override;
   // Error(bad_data) names the parameters where the file throws, crashes, or does not return in time.

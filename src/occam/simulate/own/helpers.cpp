@@ -48,7 +48,7 @@ std::string helper_folder() {
     const std::string path = fmt::format("{}/{}", folder, helper.file);
     std::error_code problem;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-    if (!std::filesystem::exists(path, problem)) write_file_atomic(path, helper.text);
+    if (!std::filesystem::exists(path, problem)) write_file_atomic(path, helper.text, Written::by_each);
   }
   return folder;
 }

@@ -77,6 +77,8 @@ nlohmann::json OwnFamily::identity() const {
   for (const Column& column : model_.columns) {
     if (column.role == Role::design) identity["design"].push_back(column.name);
   }
+  // What is simulated together may share random numbers.
+  if (model_.sets != OwnModel().sets) identity["sets"] = model_.sets;
   return identity;
 }
 

@@ -27,6 +27,7 @@ struct OwnModel {
   std::vector<Parameter> parameters;
   nlohmann::json simulator;  // as written: text, a list of texts, or null for none
   double timeout_s = 600;    // of one answer of a program
+  std::int64_t sets = 64;    // that a program is asked for at a time
   // Where the simulator's files are found. Empty: it is named only (by a network file, which may come from
   // anywhere), and all works but simulating.
   std::string folder;

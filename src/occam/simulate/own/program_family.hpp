@@ -14,7 +14,7 @@ class ProgramFamily final : public OwnFamily {
   // Error(no_input) when a script that the command names is not in the model's folder.
   ProgramFamily(OwnModel model, std::vector<std::string> command, WorkerPools& pools);
 
-  std::int64_t group() const override { return 64; }
+  std::int64_t group() const override { return model().sets; }
   bool dear() const override { return true; }
   std::int64_t simulate(std::span<const double> theta, std::int64_t n, Rng& rng,
                         std::span<float> out) const override;

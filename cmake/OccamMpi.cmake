@@ -1,0 +1,25 @@
+# MPI, where it is found: for the program alone (the library, and what is made of it, does not depend on it).
+option(OCCAM_MPI "Let mpirun start several processes that work together, where MPI is found" ON)
+set(OCCAM_HAS_MPI 0)
+if(OCCAM_MPI AND NOT OCCAM_FUZZ)
+  set(MPI_CXX_SKIP_MPICXX ON)  # its C interface is what we use
+  find_package(MPI COMPONENTS CXX QUIET)
+  if(MPI_CXX_FOUND)
+    set(OCCAM_HAS_MPI 1)
+  else()
+    message(STATUS "MPI was not found: occam runs on one machine (Debian: libopenmpi-dev openmpi-bin)")
+  endif()
+endif()
+
+# occam_link_mpi(target): mpi.h is included in one file, compiled once.
+function(occam_link_mpi target)
+  target_compile_definitions(${target} PRIVATE OCCAM_HAS_MPI=${OCCAM_HAS_MPI})
+  if(NOT OCCAM_HAS_MPI)
+    return()
+  endif()
+  if(NOT TARGET occam_mpi)
+    add_library(occam_mpi STATIC ${CMAKE_SOURCE_DIR}/src/occam/parallel/mpi_communicator.cpp)
+    target_link_libraries(occam_mpi PUBLIC occam_library PRIVATE MPI::MPI_CXX)
+  endif()
+  target_link_libraries(${target} PRIVATE occam_mpi)
+endfunction()
