@@ -111,6 +111,27 @@ TEST_F(Mpi, TablesReportsAndAbcAreTheSameBytes) {
   EXPECT_EQ(shell_.read("many.occam"), shell_.read("one.occam"));
 }
 
+TEST_F(Mpi, StudiesAreTheSameButForTheirTimes) {
+  must("mkdir small");
+  shell_.write("small/study.toml", R"(
+title = "Coins, small"
+[[network]]
+name = "first"
+problem = "beta-binomial"
+train = { iterations = 20, batch = 16, warmup = 5, validate_every = 10, validation_datasets = 50, restarts = 0 }
+network = { inv_width = 8, equiv_width = 8, post_width = 8, summary = 4 }
+[[experiment]]
+kind = "sizes"
+n = [1, 5]
+datasets = 100
+)");
+  must(
+      "occam reproduce small -o one --quiet; on 3 reproduce small -o many --quiet; cmp one/sizes.csv "
+      "many/sizes.csv");
+  // Once more: what was trained is found.
+  must("on 2 reproduce small -o many 2>log >out; grep -q 'trained already' log");
+}
+
 TEST_F(Mpi, OtherVerbsAreRunOnce) {
   must("occam train beta-binomial -o net.occam" + training_);
   EXPECT_EQ(must("on 3 info net.occam"), must("occam info net.occam"));
