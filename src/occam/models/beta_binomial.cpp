@@ -82,6 +82,7 @@ ProblemSpec beta_binomial() {
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"inv_width", 32},
                                                                        {"after_width", 32},
                                                                        {"after_layers", 2},

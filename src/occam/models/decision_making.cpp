@@ -334,6 +334,7 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"inv_width", 96},
                                                                        {"after_width", 96},
                                                                        {"after_layers", 2},

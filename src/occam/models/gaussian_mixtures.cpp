@@ -301,6 +301,7 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"inv_width", 64},
                                                                        {"after_width", 64},
                                                                        {"after_layers", 2},

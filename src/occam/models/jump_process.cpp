@@ -492,6 +492,7 @@ ProblemSpec jump_process(bool event_past_limit) {
   spec.size = SizeDistribution::fixed(41);  // the start and at most one event for each of the 40 z
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", nlohmann::json::array()},

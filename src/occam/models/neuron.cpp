@@ -151,6 +151,7 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
   // The convolutions need 85 rows, 16.8 ms at the default step: less than the quiet time alone.
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", {64, 64, 128, 128, 128}},

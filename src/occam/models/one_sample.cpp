@@ -80,6 +80,7 @@ ProblemSpec one_sample() {
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"modules", 2},
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
+                                                                       {"growth", false},
                                                                        {"inv_width", 32},
                                                                        {"after_width", 32},
                                                                        {"after_layers", 2},

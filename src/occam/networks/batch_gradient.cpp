@@ -102,6 +102,10 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
     }
   });
   sum_.add(group_sums_, groups_, static_cast<T>(scale), gradient_);
+  // Which thread takes which bundle varies: what one needed, any may need in the next step.
+  std::size_t most = 0;
+  for (const Workspace& workspace : workspaces_) most = std::max(most, workspace.size());
+  for (Workspace& workspace : workspaces_) workspace.reserve(most);
 }
 
 template <class T>

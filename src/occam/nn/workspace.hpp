@@ -19,13 +19,25 @@ class Workspace {
   // they become one.
   void reset() {
     if (blocks_.size() > 1) {
-      std::size_t total = 0;
-      for (const Block& block : blocks_) total += block.size;
+      const std::size_t total = size();
       blocks_.clear();
       blocks_.emplace_back(total);
     }
     block_ = 0;
     used_ = 0;
+  }
+
+  std::size_t size() const {
+    std::size_t total = 0;
+    for (const Block& block : blocks_) total += block.size;
+    return total;
+  }
+  // As reset(), with at least so many bytes in one block.
+  void reserve(std::size_t bytes) {
+    reset();
+    if (size() >= bytes) return;
+    blocks_.clear();
+    blocks_.emplace_back(bytes);
   }
 
   // Scratch: what is taken while a Scope lives is freed with it.
