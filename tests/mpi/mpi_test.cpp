@@ -208,7 +208,7 @@ TEST_F(Mpi, OneEndForAll) {
 // A batch system warns with SIGUSR1 before it ends a job; mpirun passes the signal on.
 TEST_F(Mpi, SignalsLeaveACheckpointForAnyNumberOfRanks) {
   const std::string train =
-      "train beta-binomial -o net.occam --log log --iterations 200 --batch 64 --warmup 5"
+      "train beta-binomial -o net.occam --log log --iterations 2000 --batch 64 --warmup 5"
       " --validate-every 20 --validation-datasets 100 --quiet --scope-reference 0";
   must("occam " + train + "; mv net.occam one.occam; rm log");
   for (const char* signal : {"USR1", "TERM"}) {
@@ -229,7 +229,7 @@ TEST_F(Mpi, SignalsLeaveACheckpointForAnyNumberOfRanks) {
 
 TEST_F(Mpi, AKilledRankEndsAllAndLeavesNothingHalf) {
   const std::string train =
-      "train beta-binomial -o net.occam --iterations 200 --batch 64 --warmup 5"
+      "train beta-binomial -o net.occam --iterations 2000 --batch 64 --warmup 5"
       " --validate-every 20 --validation-datasets 100 --quiet --scope-reference 0"
       " --checkpoint-minutes 0.001";
   must("occam " + train + "; mv net.occam one.occam");
