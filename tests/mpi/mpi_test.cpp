@@ -229,7 +229,7 @@ TEST_F(Mpi, SignalsLeaveACheckpointForAnyNumberOfRanks) {
 
 TEST_F(Mpi, AKilledRankEndsAllAndLeavesNothingHalf) {
   const std::string train =
-      "train beta-binomial -o net.occam --iterations 2000 --batch 64 --warmup 5"
+      "train beta-binomial -o net.occam --iterations 600 --batch 64 --warmup 5"
       " --validate-every 20 --validation-datasets 100 --quiet --scope-reference 0"
       " --checkpoint-minutes 0.001";
   must("occam " + train + "; mv net.occam one.occam");
