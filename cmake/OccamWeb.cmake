@@ -27,7 +27,7 @@ function(occam_page target)
   endif()
 
   set(page ${source}/page.cpp)
-  set_source_files_properties(${page} PROPERTIES OBJECT_DEPENDS "${bundle};${web}/page.css;${web}/page.js"
-    COMPILE_DEFINITIONS "OCCAM_PAGE_STYLE=\"${web}/page.css\";OCCAM_PAGE_SCRIPT=\"${web}/page.js\";OCCAM_PAGE_FIGURES=\"${bundle}\""
+  set_source_files_properties(${page} PROPERTIES OBJECT_DEPENDS "${bundle};${web}/page.css;${web}/element.js;${web}/page.js"
+    COMPILE_DEFINITIONS "OCCAM_PAGE_STYLE=\"${web}/page.css\";OCCAM_PAGE_ELEMENT=\"${web}/element.js\";OCCAM_PAGE_SCRIPT=\"${web}/page.js\";OCCAM_PAGE_FIGURES=\"${bundle}\""
     SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

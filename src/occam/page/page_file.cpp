@@ -10,6 +10,7 @@
 #include "occam/core/version.hpp"
 #include "occam/io/shown.hpp"
 #include "occam/page/page_parts.hpp"
+#include "occam/report/escape.hpp"
 #include "occam/report/page.hpp"
 
 namespace occam {
@@ -27,34 +28,6 @@ std::string base64(std::string_view bytes) {
       text += i + k <= bytes.size() ? kDigits[three >> (18 - 6 * k) & 63] : '=';
   }
   return text;
-}
-
-// As text between tags.
-std::string as_html_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&') {
-      result += "&amp;";
-    } else if (c == '<') {
-      result += "&lt;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
-// As json inside a script element, which only "<" could end.
-std::string as_script_data(const nlohmann::json& value) {
-  std::string result;
-  for (const char c : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
-  return result;
 }
 
 // The template with its @NAMES@ filled in; what is filled in is not looked at again.
@@ -87,15 +60,15 @@ std::string compare_page(const PageContents& contents) {
       hexadecimal_hash(contents.network + contents.title + contents.text + contents.example);
   return filled(compare_page_html(),
                 {{"WORD", word},
-                 {"TITLE", as_html_text(title.empty() ? "Compare models" : title)},
+                 {"TITLE", escaped(title.empty() ? "Compare models" : title)},
                  {"STYLE", std::string(page_style()) + std::string(compare_page_style())},
                  {"VERSION", kVersion},
-                 {"ABOUT", as_script_data(about)},
+                 {"ABOUT", as_data(about)},
                  {"WORKER", std::string(compare_page_host()) + std::string(compare_page_worker())},
                  {"MODULE", base64(compare_page_module())},
                  {"NETWORK", base64(contents.network)},
                  {"EXAMPLE", base64(contents.example)},
-                 {"SCRIPT", std::string(compare_page_script())}});
+                 {"SCRIPT", std::string(page_element()) + std::string(compare_page_script())}});
 }
 
 }  // namespace occam

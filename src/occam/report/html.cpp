@@ -1,6 +1,6 @@
 // The html page of a report: texts and numbers as html, tables and figures as data that web/page.js draws.
-// Two rules keep names that users chose from becoming code: text goes through escaped(), data through
-// as_data(). The page's own policy forbids every script but ours, and all use of the network.
+// What users chose goes through report/escape. The page's own policy forbids every script but ours, and all
+// use of the network.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -15,6 +15,7 @@
 #include "occam/core/version.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/report/escape.hpp"
 #include "occam/report/page.hpp"
 #include "occam/report/report.hpp"
 
@@ -22,49 +23,6 @@ namespace occam {
 namespace {
 
 using nlohmann::json;
-
-// As html text or the value of an attribute in double quotes; broken UTF-8 becomes U+FFFD.
-std::string escaped(const std::string& text) {
-  if (!is_utf8(text))
-    return escaped(
-        parse_json(json_text(text, JsonStyle::compact), "text", ErrorKind::internal).get<std::string>());
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-// As json inside a script element, which only "<" could end; it occurs in strings alone.
-std::string as_data(const json& value) {
-  std::string result;
-  for (const char c : json_text(value, JsonStyle::compact)) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
 
 // "0.01234", "5,000", "1.2 × 10⁻⁵", "–" for what is not a number. page.js writes the numbers of tables alike.
 std::string for_people(double number) {
@@ -389,7 +347,8 @@ std::string report_html(const Report& report) {
   if (report_has_figures()) {
     page += fmt::format("<script type=\"text/plain\" id=\"figures\">{}</script>\n", page_figures());
   }
-  page += fmt::format("<script nonce=\"{}\">\n{}</script>\n</body>\n</html>\n", pass, page_script());
+  page += fmt::format("<script nonce=\"{}\">\n{}{}</script>\n</body>\n</html>\n", pass, page_element(),
+                      page_script());
   return page;
 }
 

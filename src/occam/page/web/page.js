@@ -6,17 +6,6 @@
   const at = (id) => document.getElementById(id);
   const about = JSON.parse(at("about").textContent);
 
-  function element(name, attributes = {}, ...children) {
-    const result = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key.startsWith("on")) result.addEventListener(key.slice(2), value);
-      else if (value === true) result.setAttribute(key, "");
-      else if (value !== false && value !== undefined) result.setAttribute(key, value);
-    }
-    result.append(...children);
-    return result;
-  }
-
   function shape(name, attributes = {}, ...children) {
     const result = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) result.setAttribute(key, value);

@@ -6,17 +6,6 @@
   const { tables, figures } = JSON.parse(document.getElementById("data").textContent);
   const page = document.documentElement;
 
-  function element(name, attributes = {}, ...children) {
-    const result = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key.startsWith("on")) result.addEventListener(key.slice(2), value);
-      else if (value === true) result.setAttribute(key, "");
-      else if (value !== false && value !== undefined) result.setAttribute(key, value);
-    }
-    result.append(...children);
-    return result;
-  }
-
   // --- numbers -------------------------------------------------------------------------------------------
 
   const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
