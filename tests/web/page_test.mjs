@@ -8,14 +8,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { browserPath, driver, launch, patience_ms, run as runTests } from "./browser.mjs";
 
 const [occam, examples] = process.argv.slice(2, 4).map((word) => resolve(word));
 const folder = mkdtempSync(join(tmpdir(), "occam-page-"));
 const path = (name) => join(folder, name);
 const run = (...words) => execFileSync(occam, words, { stdio: ["ignore", "pipe", "ignore"], cwd: folder });
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const driver = await import("playwright-core").catch(() => null);
 const axe = (() => {
   try {
     return readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -57,7 +56,6 @@ function strangersFile() {
 }
 strangersFile();
 
-const patience_ms = Number(process.env.OCCAM_PATIENCE_MS ?? 120000); // machines that test are busy
 let browser;
 const faults = [];
 
@@ -284,8 +282,8 @@ const tests = {
     if (!process.env.OCCAM_FIREFOX) return void console.log("      SKIPPED, OCCAM_FIREFOX is not set");
     const firefoxPath = ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(existsSync);
     if (!firefoxPath) return void console.log("      SKIPPED, firefox is not installed");
-    const launch = () => driver.firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath, headless: true, timeout: patience_ms });
-    const firefox = await launch().catch(launch); // on a busy machine the first connection may be lost
+    const start = () => driver.firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath, headless: true, timeout: patience_ms });
+    const firefox = await start().catch(start); // on a busy machine the first connection may be lost
     try {
       const context = await firefox.newContext({ viewport: { width: 1100, height: 900 } });
       context.setDefaultTimeout(patience_ms);
@@ -320,21 +318,8 @@ const tests = {
 
 let failed = 0;
 try {
-  browser = await driver.chromium.launch({ executablePath: browserPath, headless: true, args: ["--no-sandbox",
-    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync"], timeout: patience_ms });
-  const wanted = process.argv[4] ?? "";
-  for (const [name, test] of Object.entries(tests).filter(([key]) => key.includes(wanted))) {
-    const start = Date.now();
-    try {
-      await test();
-      assert.deepEqual(faults.splice(0), []);
-      console.log(`ok    ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL  ${name}\n${error.message}\n${faults.splice(0).join("\n")}`);
-    }
-  }
+  browser = await launch();
+  failed = await runTests(tests, faults, process.argv[4]);
 } finally {
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });

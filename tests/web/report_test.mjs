@@ -3,12 +3,11 @@
 // Exits with 77 (skipped) where the browser or its driver is missing; with CI=true that is a failure.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { browserPath, driver, launch, patience_ms, run as runTests } from "./browser.mjs";
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const driver = await import("playwright-core").catch(() => null);
 const folder = mkdtempSync(join(tmpdir(), "occam-web-"));
 execFileSync(process.argv[2], [folder], { stdio: "inherit" });
 
@@ -22,7 +21,6 @@ if (missing) {
   process.exit(process.env.CI === "true" ? 1 : 77);
 }
 
-const patience_ms = 120000; // for a page to open or to answer: machines that test are busy
 let browser;
 const faults = []; // what no page may do: requests, errors
 
@@ -231,20 +229,8 @@ const tests = {
 
 let failed = 0;
 try {
-  browser = await driver.chromium.launch({ executablePath: browserPath, headless: true, args: ["--no-sandbox",
-    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync"], timeout: patience_ms });
-  for (const [name, test] of Object.entries(tests)) {
-    const start = Date.now();
-    try {
-      await test();
-      assert.deepEqual(faults.splice(0), []);
-      console.log(`ok    ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL  ${name}\n${error.message}\n${faults.splice(0).join("\n")}`);
-    }
-  }
+  browser = await launch();
+  failed = await runTests(tests, faults, process.argv[3]);
 } finally {
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
