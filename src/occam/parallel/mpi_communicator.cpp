@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "occam/core/error.hpp"
+
 namespace occam {
 namespace {
 
@@ -163,6 +165,11 @@ class MpiCommunicator final : public Communicator {
 
   void exchange(const std::byte* from, std::span<const std::int64_t> from_ends, std::byte* to,
                 std::span<const std::int64_t> to_ends) override {
+    if (std::max(from_ends.back(), to_ends.back()) > kLargest)
+      throw Error(ErrorKind::usage,
+                  "ranks would have to exchange more than {} bytes at once: use fewer ranks, "
+                  "or a smaller network",
+                  kLargest);
     const Places sent(from_ends), received(to_ends);
     MPI_Alltoallv(from, sent.counts.data(), sent.firsts.data(), MPI_BYTE, to, received.counts.data(),
                   received.firsts.data(), MPI_BYTE, work_);
