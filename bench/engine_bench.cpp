@@ -53,8 +53,8 @@ std::vector<Case> cases(const std::string& pooling) {
 
 struct LogLoss : BundleLoss<float> {
   const std::vector<std::int64_t>* labels;
-  void bundle(std::int64_t first, const Network<float>::Tape& tape, Matrix<float> d_models,
-              Matrix<float>) override {
+  void bundle(std::int64_t first, const Network<float>::Tape& tape, Matrix<float> d_models, Matrix<float>,
+              Workspace&) override {
     double f[8], d[8], scratch[24];
     const auto J = static_cast<std::size_t>(tape.models.columns);
     for (std::int64_t b = 0; b < tape.models.rows; ++b) {

@@ -55,7 +55,7 @@ struct NotedLoss : BundleLoss<T> {
     for (T& c : coefficients) c = static_cast<T>(rng.normal());
   }
   void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
-              Matrix<T> d_parameters) override {
+              Matrix<T> d_parameters, Workspace&) override {
     for (std::int64_t b = 0; b < tape.models.rows; ++b) {
       const T* c = coefficients.data() + (first + b) * 5;
       std::copy_n(c, 3, d_models.row(b));

@@ -60,6 +60,7 @@ void CpuEngine<T>::learn(LearningPlan plan, LearningState state, std::int64_t st
   muon_.reset();
   if (plan_.optimiser == Optimiser::muon) muon_.emplace(network_.layout());
   if (muon_ && !pool_.ranks().is_alone()) share_matrices();
+  muon_memory_.resize(static_cast<std::size_t>(pool_.threads()));
   weights_ = converted<T>(state.weights);
   average_ = converted<T>(state.average);
   momentum_ = converted<T>(state.momentum);
@@ -104,17 +105,22 @@ void CpuEngine<T>::update(const StepSettings& settings) {
 template <class T>
 void CpuEngine<T>::update_matrices(double rate) {
   T* const gradient = gradient_.gradient().data();
-  const auto update = [&](std::int64_t matrix, int) {
-    muon_->update(matrix, rate, gradient, momentum_.data(), weights_.data());
+  const auto update = [&](std::int64_t matrix, int worker) {
+    muon_->update(matrix, rate, gradient, momentum_.data(), weights_.data(),
+                  muon_memory_[static_cast<std::size_t>(worker)]);
   };
   Communicator& ranks = pool_.ranks();
-  if (ranks.is_alone()) return pool_.for_each(muon_->matrices(), update);
+  if (ranks.is_alone()) {
+    pool_.for_each(muon_->matrices(), update);
+    return even_out(muon_memory_);
+  }
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const std::int64_t first = rank == 0 ? 0 : matrix_ends_[rank - 1];
   pool_.for_each(matrix_ends_[rank] - first, [&](std::int64_t i, int worker) { update(first + i, worker); });
   ranks.complete_values(weights_, weight_ends_);
   for (const MuonPlace& place : matrices_)
     std::fill_n(gradient + place.first, place.rows * place.columns, T{0});  // as after an update
+  even_out(muon_memory_);
 }
 
 // Rows of matrices that take about equally long.

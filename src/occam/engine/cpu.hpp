@@ -35,6 +35,7 @@ class CpuEngine final : public Engine {
   std::optional<TrainingLoss<T>> loss_;
   std::optional<Adam<T>> adam_;
   std::optional<Muon<T>> muon_;
+  std::vector<Workspace> muon_memory_;  // one per thread
   std::vector<T> weights_, average_, momentum_;
   // Ranks update a row of Muon's matrices each: where these end, by rank, and the weights they span. What
   // others have of the momentum of its matrices is old.

@@ -15,12 +15,12 @@ void TrainingLoss<T>::begin(const Batch& batch, const StepSettings& settings) {
 
 template <class T>
 void TrainingLoss<T>::bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
-                             Matrix<T> d_parameters) {
+                             Matrix<T> d_parameters, Workspace& scratch) {
   for (std::int64_t b = 0; b < tape.models.rows; ++b) {
     const std::int64_t truth = batch_->models()[static_cast<std::size_t>(first + b)];
     const double penalty = tape.penalty != nullptr ? tape.penalty[b] : 0;
     const std::span<const T> outputs(tape.models.row(b), static_cast<std::size_t>(tape.models.columns));
-    losses_[static_cast<std::size_t>(first + b)] = models(truth, outputs, penalty, d_models.row(b));
+    losses_[static_cast<std::size_t>(first + b)] = models(truth, outputs, penalty, d_models.row(b), scratch);
     if (d_parameters.data != nullptr)
       parameters(first + b, truth, tape.parameters.row(b), d_parameters.row(b));
   }
@@ -28,16 +28,16 @@ void TrainingLoss<T>::bundle(std::int64_t first, const typename Network<T>::Tape
 
 // In double, whatever the network computes in.
 template <class T>
-double TrainingLoss<T>::models(std::int64_t truth, std::span<const T> outputs, double penalty,
-                               T* gradient) const {
+double TrainingLoss<T>::models(std::int64_t truth, std::span<const T> outputs, double penalty, T* gradient,
+                               Workspace& scratch) const {
   const std::size_t J = outputs.size();
-  thread_local std::vector<double> memory;
-  memory.resize(5 * J);
-  const std::span<double> f(memory.data(), J), d(memory.data() + J, J), scratch(memory.data() + 2 * J, 3 * J);
+  const Workspace::Scope scope(scratch);
+  double* const memory = scratch.take<double>(static_cast<std::int64_t>(5 * J));
+  const std::span<double> f(memory, J), d(memory + J, J), rest(memory + 2 * J, 3 * J);
   std::copy(outputs.begin(), outputs.end(), f.begin());
   double loss = 0;
   if (evidential_) {
-    const EvidentialTerms terms = evidential_loss(plan_.link, settings_.lambda, f, truth, d, scratch);
+    const EvidentialTerms terms = evidential_loss(plan_.link, settings_.lambda, f, truth, d, rest);
     loss = terms.log_loss + settings_.lambda * terms.kl;
     keep_moving(f, d);
   } else {

@@ -15,7 +15,7 @@ class TrainingLoss final : public BundleLoss<T> {
 
   void begin(const Batch& batch, const StepSettings& settings);
   void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
-              Matrix<T> d_parameters) override;
+              Matrix<T> d_parameters, Workspace& scratch) override;
   // Where ranks had a part of the data sets each: fetches the losses of the others. `ends` as in complete().
   void complete(Communicator& ranks, std::span<const std::int64_t> ends) {
     ranks.complete_values(losses_, ends);
@@ -24,7 +24,8 @@ class TrainingLoss final : public BundleLoss<T> {
   double mean() const;
 
  private:
-  double models(std::int64_t truth, std::span<const T> outputs, double penalty, T* gradient) const;
+  double models(std::int64_t truth, std::span<const T> outputs, double penalty, T* gradient,
+                Workspace& scratch) const;
   void parameters(std::int64_t b, std::int64_t truth, const T* predicted, T* d) const;
 
   bool evidential_;

@@ -102,10 +102,7 @@ void BatchGradient<T>::run(const T* weights, Ragged<const float> batch, BundleLo
     }
   });
   sum_.add(group_sums_, groups_, static_cast<T>(scale), gradient_);
-  // Which thread takes which bundle varies: what one needed, any may need in the next step.
-  std::size_t most = 0;
-  for (const Workspace& workspace : workspaces_) most = std::max(most, workspace.size());
-  for (Workspace& workspace : workspaces_) workspace.reserve(most);
+  even_out(workspaces_);
 }
 
 template <class T>
@@ -131,7 +128,7 @@ void BatchGradient<T>::run_pass(std::int64_t begin, std::int64_t end, Ragged<con
     const Matrix<T> d_models = workspace.matrix<T>(count, tape.models.columns);
     const Matrix<T> d_parameters =
         tape.parameters.data == nullptr ? Matrix<T>{} : workspace.matrix<T>(count, tape.parameters.columns);
-    loss.bundle(first, tape, d_models, d_parameters);
+    loss.bundle(first, tape, d_models, d_parameters, workspace);
     const Matrix<T> d = network_.backward_head(packed_.data(), tape, d_models, d_parameters, sum, workspace);
     for (std::int64_t set = 0; set < count; ++set) {
       std::copy_n(d.row(set), d_features.columns, d_features.row(first - start + set));

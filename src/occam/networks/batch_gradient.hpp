@@ -25,7 +25,7 @@ class BundleLoss {
  public:
   virtual ~BundleLoss() = default;
   virtual void bundle(std::int64_t first, const typename Network<T>::Tape& tape, Matrix<T> d_models,
-                      Matrix<T> d_parameters) = 0;
+                      Matrix<T> d_parameters, Workspace& scratch) = 0;
 };
 
 // Consecutive data sets, cut so that a bundle holds at most `rows` observations (unless one data set alone

@@ -132,12 +132,12 @@ std::vector<MuonPlace> muon_places(const ParameterLayout& layout) {
 }
 
 template <class T>
-void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights) const {
+void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights,
+                     Workspace& workspace) const {
   const MuonPlace& place = matrices_[static_cast<std::size_t>(matrix)];
   gradient += place.first;
   momentum += place.first;
   weights += place.first;
-  thread_local Workspace workspace;
   workspace.reset();
   const bool wide = place.rows < place.columns;  // then its transpose is worked on
   const Matrix<T> ahead = workspace.zeros<T>(place.rows, place.columns);

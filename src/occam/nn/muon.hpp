@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "occam/nn/parameters.hpp"
+#include "occam/nn/workspace.hpp"
 
 namespace occam {
 
@@ -24,9 +25,10 @@ class Muon {
   explicit Muon(const ParameterLayout& layout) : matrices_(muon_places(layout)) {}
 
   std::int64_t matrices() const { return static_cast<std::int64_t>(matrices_.size()); }
-  // From any thread, each matrix once a step. All three are flat vectors of the layout; the gradient of the
-  // matrix is zero afterwards, so that whatever updates the rest leaves it alone.
-  void update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights) const;
+  // From any thread, with a workspace of its own, each matrix once a step. All three are flat vectors of the
+  // layout; the gradient of the matrix is zero afterwards, so that whatever updates the rest leaves it alone.
+  void update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights,
+              Workspace& workspace) const;
 
  private:
   std::vector<MuonPlace> matrices_;

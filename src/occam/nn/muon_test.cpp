@@ -24,7 +24,8 @@ TEST(Muon, UpdatesAreNearlyOrthogonal) {
     Rng rng(2, Purpose::test, 0);
     for (double& g : gradient) g = rng.normal() * 1e-3;
     const double bias_gradient = gradient.back();
-    muon.update(0, 1.0, gradient.data(), momentum.data(), weights.data());
+    Workspace workspace;
+    muon.update(0, 1.0, gradient.data(), momentum.data(), weights.data(), workspace);
     EXPECT_EQ(gradient[0], 0);                  // done with
     EXPECT_EQ(gradient.back(), bias_gradient);  // Adam's
     EXPECT_EQ(weights.back(), 0);
@@ -55,7 +56,8 @@ TEST(Muon, LeavesOutputsAndFadedGradientsAlone) {
   EXPECT_EQ(muon.matrices(), 1);
   const auto size = static_cast<std::size_t>(layout.size());
   std::vector<float> gradient(size, 1e-20f), momentum(size), weights(size);
-  muon.update(0, 1.0, gradient.data(), momentum.data(), weights.data());
+  Workspace workspace;
+  muon.update(0, 1.0, gradient.data(), momentum.data(), weights.data(), workspace);
   for (const float w : weights) EXPECT_EQ(w, 0);
 }
 

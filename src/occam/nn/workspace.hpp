@@ -111,4 +111,11 @@ class Workspace {
   std::size_t used_ = 0;   // bytes of it
 };
 
+// Gives each thread's the memory that any of them has come to need: which thread meets which work varies.
+inline void even_out(std::vector<Workspace>& workspaces) {
+  std::size_t most = 0;
+  for (const Workspace& workspace : workspaces) most = std::max(most, workspace.size());
+  for (Workspace& workspace : workspaces) workspace.reserve(most);
+}
+
 }  // namespace occam
