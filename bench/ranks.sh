@@ -71,5 +71,5 @@ simulate() {  # simulate NAME DATA_SETS COMMAND...
 }
 
 echo "== simulations, a Python program of 50 ms per data set"
-simulate "1 process x 1 thread" 200 "$occam"
-simulate "$ranks ranks x 1 thread" $((200 * ranks)) mpirun -n "$ranks" --bind-to core "$occam"
+simulate "1 process x 1 thread" 400 "$occam"
+simulate "$ranks ranks x 1 thread" $((400 * ranks)) mpirun -n "$ranks" --bind-to core "$occam"

@@ -20,14 +20,16 @@ void BundlePlan::cut(const std::int64_t* offsets, std::int64_t sets, std::int64_
                      std::int64_t most_sets, std::int64_t fewest_sets) {
   const std::int64_t rows = offsets[sets];
   std::int64_t count = std::max((rows + most_rows - 1) / most_rows, (sets + most_sets - 1) / most_sets);
-  // Many bundles are made a multiple of eight, so that a few threads get equal shares.
-  if (count > 8) count = (count + 7) / 8 * 8;
+  // Many bundles are made a multiple of eight or sixteen, so that threads get equal shares.
+  const std::int64_t shares = count > 16 ? 16 : count > 8 ? 8 : 1;
+  count = (count + shares - 1) / shares * shares;
   first_.assign(1, 0);
   for (std::int64_t set = 1; set < sets; ++set) {
     const std::int64_t begin = first_.back();
-    const bool full = set - begin >= most_sets || offsets[set + 1] - offsets[begin] > most_rows;
-    // The rows so far are the share of all bundles so far.
-    const bool even = offsets[set] * count >= rows * static_cast<std::int64_t>(first_.size());
+    const bool full = set - begin >= most_sets;
+    // The rows so far are nearer to the share of all bundles so far than with this data set.
+    const bool even =
+        (offsets[set] + offsets[set + 1]) * count >= 2 * rows * static_cast<std::int64_t>(first_.size());
     const bool enough = set - begin >= fewest_sets && sets - set >= fewest_sets;
     if ((full || even) && enough) first_.push_back(set);
   }

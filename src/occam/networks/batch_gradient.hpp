@@ -28,9 +28,9 @@ class BundleLoss {
                       Matrix<T> d_parameters, Workspace& scratch) = 0;
 };
 
-// Consecutive data sets, cut so that a bundle holds at most `rows` observations (unless one data set alone
-// has more) and `sets` data sets; but no fewer than `fewest_sets`, if there are as many. Depends on the sizes
-// alone.
+// Consecutive data sets, cut so that bundles hold about equally many observations, at most `rows` (and half a
+// data set; or one that has more by itself), and at most `sets` data sets; but no fewer than `fewest_sets`,
+// if there are as many. Depends on the sizes alone.
 class BundlePlan {
  public:
   void cut(const std::int64_t* offsets, std::int64_t sets, std::int64_t most_rows, std::int64_t most_sets,

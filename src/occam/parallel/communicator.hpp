@@ -54,8 +54,11 @@ class Communicator {
   virtual bool any(bool here) { return here; }
   virtual std::int64_t sum(std::int64_t here) { return here; }
 
-  // For loops of so many tasks; null where there is nothing to hand out to, or no way to do it.
+  // For loops of so many tasks; null where there is nothing to hand out to, or no way to do it. All ranks
+  // exchange something before they come to the end of such a loop.
   virtual std::unique_ptr<Dispenser> hand_out(std::int64_t) { return nullptr; }
+  // Whether that costs next to nothing, so that it is worth it for short tasks, too.
+  virtual bool hands_out_freely() const { return false; }
 
   // The end of the work on this rank, with its exit code: waits until all have come, and returns the code of
   // the run. A rank that has failed (code other than 0) waits a few seconds; then the others are still at

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <mpi.h>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <thread>
 
 #include "occam/core/error.hpp"
@@ -110,6 +113,55 @@ class MpiDispenser final : public Dispenser {
   std::thread server_;
 };
 
+// Counters in memory that all ranks of one machine see. Loops use them in turn: when one begins, that of a
+// loop long past is set back, which all ranks have left, since each loop ends with an exchange.
+class SharedCounters {
+ public:
+  explicit SharedCounters(MPI_Comm machine) {
+    int rank = 0;
+    MPI_Comm_rank(machine, &rank);
+    keeper_ = rank == 0;
+    Counter* own = nullptr;
+    MPI_Win_allocate_shared(keeper_ ? kCounters * sizeof(Counter) : 0, 1, MPI_INFO_NULL, machine, &own,
+                            &window_);
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &bytes, &unit, &counters_);
+    for (std::int64_t i = 0; keeper_ && i < kCounters; ++i) new (counters_ + i) Counter;
+    MPI_Barrier(machine);
+  }
+  void free() { MPI_Win_free(&window_); }
+
+  std::atomic<std::int64_t>& next() {
+    const std::int64_t loop = loops_++;
+    if (keeper_) counters_[(loop + kCounters / 2) % kCounters].next = 0;
+    return counters_[loop % kCounters].next;
+  }
+
+ private:
+  static constexpr std::int64_t kCounters = 16;
+  struct alignas(64) Counter {  // a cache line each
+    std::atomic<std::int64_t> next{0};
+  };
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free, "locks are not shared between processes");
+
+  bool keeper_ = false;
+  MPI_Win window_ = MPI_WIN_NULL;
+  Counter* counters_ = nullptr;
+  std::int64_t loops_ = 0;
+};
+
+class LocalDispenser final : public Dispenser {
+ public:
+  LocalDispenser(std::atomic<std::int64_t>& next, std::int64_t count) : next_(next), count_(count) {}
+  std::int64_t take() override { return std::min(next_.fetch_add(1), count_); }
+  void stop() override { next_ = count_; }
+
+ private:
+  std::atomic<std::int64_t>& next_;
+  std::int64_t count_;
+};
+
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator() {
@@ -126,6 +178,8 @@ class MpiCommunicator final : public Communicator {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
     MPI_Comm_rank(machine, &local_rank_);
     MPI_Comm_size(machine, &local_size_);
+    // Tests play ranks on machines of their own.
+    if (local_size_ == size_ && std::getenv("OCCAM_RANKS_APART") == nullptr) counters_.emplace(machine);
     MPI_Comm_free(&machine);
   }
 
@@ -186,7 +240,9 @@ class MpiCommunicator final : public Communicator {
     return here;
   }
 
+  bool hands_out_freely() const override { return counters_.has_value(); }
   std::unique_ptr<Dispenser> hand_out(std::int64_t count) override {
+    if (counters_) return std::make_unique<LocalDispenser>(counters_->next(), count);
     if (!threads_) return nullptr;
     return std::make_unique<MpiDispenser>(tasks_, rank_, size_, count);
   }
@@ -203,6 +259,7 @@ class MpiCommunicator final : public Communicator {
       if (code != 0 && std::chrono::steady_clock::now() - start > kPatience) return -1;
       std::this_thread::sleep_for(1ms);
     }
+    if (counters_) counters_->free();
     MPI_Finalize();
     return codes[0] != 0 ? codes[0] : *std::max_element(codes.begin(), codes.end());
   }
@@ -220,6 +277,7 @@ class MpiCommunicator final : public Communicator {
 
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   bool threads_ = false;
+  std::optional<SharedCounters> counters_;  // where all ranks are on one machine
   MPI_Comm work_ = MPI_COMM_NULL, tasks_ = MPI_COMM_NULL, end_ = MPI_COMM_NULL;
 };
 

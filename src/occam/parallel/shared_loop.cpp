@@ -33,7 +33,7 @@ void SharedLoop::begin(Communicator& ranks, std::int64_t tasks, bool handed_out)
   error_.reset();
   dispenser_.reset();
   if (ranks.is_alone()) return;
-  if (handed_out) dispenser_ = ranks.hand_out(tasks);
+  if (handed_out || ranks.hands_out_freely()) dispenser_ = ranks.hand_out(tasks);
   if (!dispenser_ && !ranks.is_dry_run()) calls_ = (tasks + ranks.size() - 1) / ranks.size();
 }
 

@@ -77,7 +77,8 @@ class SharedLoop {
   using Unpack = std::function<void(std::int64_t task, ByteReader& from)>;
 
   // By all ranks with the same number of tasks. `handed_out`: one by one as ranks become free, for tasks that
-  // take long; otherwise every rank knows its own from the start.
+  // take long; otherwise that is done where it costs nothing, and elsewhere every rank knows its own from the
+  // start.
   void begin(Communicator& ranks, std::int64_t tasks, bool handed_out);
 
   // So many calls of run() do what falls to this rank.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kLargestShare = 256;  // data sets that a rank gets at a time, where they may be slow
 
-constexpr std::int64_t kSmallestGroup = 4;  // below which lanes of vectors run empty
+constexpr std::int64_t kFewestRows = 256;  // of a task, below which lanes of vectors run empty
 
 void check_options(const SimulatorOptions& options, const Problem& problem) {
   const auto must = [](bool ok, std::string_view name, std::int64_t value, std::string_view expected) {
@@ -143,19 +143,22 @@ std::int64_t Simulator::draw_size(Rng& rng, std::int64_t item) const {
 }
 
 // How many data sets a task takes. What is dear has groups of its own: those simulated together may share
-// random numbers. Ranks have few tasks each, which must not be too large for an even share; what may be slow
-// is cut into ever smaller ones, and they get them as they become free: so they end at about the same time,
-// however long each data set takes.
-std::int64_t Simulator::group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const {
-  constexpr std::int64_t kTasks = 2;   // for each thread
+// random numbers. The others are cut so that every thread of every rank gets several tasks, and none is left
+// with a large one at the end. What may be slow is cut into ever smaller ones: so ranks end at about the same
+// time, however long each data set takes.
+std::int64_t Simulator::group_of(const Family& family, std::int64_t left, std::int64_t n,
+                                 const ThreadPool& pool) const {
+  constexpr std::int64_t kTasks = 4;   // for each thread
   constexpr std::int64_t kShares = 4;  // of what is left, for each thread
   if (family.dear()) return family.group();
-  if (pool.ranks().is_alone()) return std::max(options_.group, family.group());
-  if (family.may_be_slow())
+  const std::int64_t most = std::max(options_.group, family.group());
+  if (family.may_be_slow()) {
+    if (pool.ranks().is_alone()) return most;
     return std::clamp<std::int64_t>(left / (kShares * pool.workers()), 1, kLargestShare);
+  }
+  const std::int64_t fewest = std::min(most, (kFewestRows + n - 1) / n);
   const auto count = static_cast<std::int64_t>(rows_.size());
-  return std::clamp<std::int64_t>(count / (kTasks * pool.workers()), std::min(kSmallestGroup, options_.group),
-                                  options_.group);
+  return std::clamp(count / (kTasks * pool.workers()), fewest, most);
 }
 
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
@@ -178,7 +181,7 @@ void Simulator::cut_into_tasks(const ThreadPool& pool) {
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
     const Family& own = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
-    const std::int64_t group = group_of(own, count - begin, pool);
+    const std::int64_t group = group_of(own, count - begin, out_->sizes()[order_[begin]], pool);
     slow = slow || own.may_be_slow();
     while (end < count && end - begin < group && family(order_[end]) == family(order_[begin])) ++end;
     tasks_.push_back({begin, end});

@@ -70,7 +70,8 @@ class Simulator {
   };
   std::int64_t draw_size(Rng& rng, std::int64_t item) const;
   void cut_into_tasks(const ThreadPool& pool);
-  std::int64_t group_of(const Family& family, std::int64_t left, const ThreadPool& pool) const;
+  std::int64_t group_of(const Family& family, std::int64_t left, std::int64_t n,
+                        const ThreadPool& pool) const;
   void simulate(const Task& task);
   void pack(const Task& task, ByteWriter& to) const;
   void unpack(const Task& task, ByteReader& from);

@@ -29,8 +29,7 @@ const Batch& Batches::batch(std::int64_t step) {
   if (own.number != wanted) {
     source_->prepare(wanted, own.batch);
     pool_.for_each(source_->task_count(), [&](std::int64_t task, int) { source_->run_task(task); });
-    source_->finish();
-    own.number = wanted;
+    finish(own, wanted);
   }
   return own.batch;
 }
@@ -48,9 +47,14 @@ SideTasks Batches::begin_next(std::int64_t step) {
 
 void Batches::end_next() {
   if (next_ < 0) return;
-  source_->finish();
-  slot(next_).number = next_;
+  finish(slot(next_), next_);
   next_ = -1;
+}
+
+void Batches::finish(Slot& slot, std::int64_t number) {
+  source_->finish();
+  even_order_.apply(slot.batch);
+  slot.number = number;
 }
 
 }  // namespace occam

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "occam/engine/engine.hpp"
+#include "occam/train/even_order.hpp"
 #include "occam/train/source.hpp"
 
 namespace occam {
@@ -26,6 +27,7 @@ class Batches final : public BatchFeed {
     Batch batch;
   };
   std::int64_t number(std::int64_t step) const;
+  void finish(Slot& slot, std::int64_t number);
   Slot& slot(std::int64_t number) { return ring_[static_cast<std::size_t>(number) % ring_.size()]; }
 
   std::unique_ptr<BatchSource> source_;
@@ -33,6 +35,7 @@ class Batches final : public BatchFeed {
   ThreadPool& pool_;
   std::vector<Slot> ring_;
   std::int64_t next_ = -1;  // the batch in the making, or -1
+  EvenOrder even_order_;
 };
 
 }  // namespace occam
