@@ -53,9 +53,10 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@$(with_python)
 	$(call build,release,all)
 	@scripts/kernels.sh $(PYTHON)
-	$(call build,asan,unit_tests fuzz_burst)
+	$(call build,asan,unit_tests fuzz_burst mpi_ranks)
 	@echo "== fast tests under the address and undefined-behaviour sanitizers"
 	@build/asan/tests/unit_tests --gtest_brief=1
+	@tests/mpi/run.sh build/asan/tests/mpi_ranks
 	@echo "== fuzz targets: the corpora and a short burst, under the same sanitizers"
 	@build/asan/tests/fuzz/fuzz_burst tests/fuzz/corpus 2000
 	$(call build,tsan,threaded_tests)
