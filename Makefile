@@ -10,9 +10,6 @@ OCCAM := build/release/apps/occam/occam
 # Tests that use several threads: suites named so, the thread pool and the simulator.
 THREADED := *Threaded*:ThreadPool*:Simulator*
 
-# The thread sanitizer of GCC 12 cannot live with the random addresses of newer kernels.
-STEADY = $(shell setarch -R true 2>/dev/null && echo setarch -R)
-
 # $(call build,PRESET,TARGETS): configures once; CMake itself notices later changes.
 define build
 	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev $(if $(OCCAM_HEADERS),-DOCCAM_HEADERS=$(OCCAM_HEADERS))
@@ -54,14 +51,8 @@ test: ## all tests, also under sanitizers, and the formatting check
 	$(call build,release,all)
 	@scripts/kernels.sh $(PYTHON)
 	$(call build,asan,unit_tests fuzz_burst mpi_ranks)
-	@echo "== fast tests under the address and undefined-behaviour sanitizers"
-	@build/asan/tests/unit_tests --gtest_brief=1
-	@tests/mpi/run.sh build/asan/tests/mpi_ranks
-	@echo "== fuzz targets: the corpora and a short burst, under the same sanitizers"
-	@build/asan/tests/fuzz/fuzz_burst tests/fuzz/corpus 2000
 	$(call build,tsan,threaded_tests)
-	@echo "== threaded tests under the thread sanitizer"
-	@$(STEADY) build/tsan/tests/threaded_tests --gtest_brief=1 --gtest_filter='$(THREADED)'
+	@scripts/sanitized.sh '$(THREADED)'
 	@echo "== all tests"
 	@ctest --preset release -j $(JOBS) --progress
 
