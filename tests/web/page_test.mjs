@@ -49,13 +49,14 @@ run("page", "times.occam", "-o", "times.html");
 run("compare", "coins.occam", tosses, "--by", "coin", "-o", "coins.json", "--quiet");
 run("compare", "times.occam", "times.csv", "-o", "times.json", "--quiet");
 
-// A stranger's file: other names, milliseconds, another order, rows without a value, html in names.
+// A stranger's file, as a spreadsheet in another country saves it: semicolons, decimal commas, lines that end as in
+// Windows, a byte order mark; other names, milliseconds, another order, rows without a value, html in names.
 const hostileName = '<img src=x onerror="alert(1)">';
 function strangersFile() {
   const [, ...rows] = readFileSync(path("times.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
   const lines = rows.map(([set, , condition, response, rt], at) =>
-    [`"${hostileName.replaceAll('"', '""')}${set}"`, at % 7 === 3 ? "NA" : String(1000 * Number(rt)), response, condition, set % 2 ? "old" : "young"].join(","));
-  writeFileSync(path("strange.csv"), ["Subject,RT (ms),Resp,cond,diagnosis", ...lines].join("\n") + "\n");
+    [`"${hostileName.replaceAll('"', '""')}${set}"`, at % 7 === 3 ? "NA" : (1000 * Number(rt)).toFixed(1).replace(".", ","), response, condition, set % 2 ? "old" : "young"].join(";"));
+  writeFileSync(path("strange.csv"), `\uFEFF${["Subject;RT (ms);Resp;cond;diagnosis", ...lines].join("\r\n")}\r\n`);
 }
 strangersFile();
 
