@@ -11,9 +11,11 @@ export const launch = () => driver.chromium.launch({ executablePath: browserPath
   "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
   "--disable-sync"], timeout: patience_ms });
 
-// Its driver hears nothing of downloads: they lie in `downloads`.
-export const launchFirefox = (downloads) => driver.firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath,
-  headless: true, timeout: patience_ms, firefoxUserPrefs: { "browser.download.folderList": 2, "browser.download.dir": downloads } });
+// Firefox refuses to start where the home is somebody else's (under sudo), and writes into it: it gets one of its own,
+// and nothing else of the environment. Its driver hears nothing of downloads: they lie in that folder.
+export const launchFirefox = (home) => driver.firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath,
+  headless: true, timeout: patience_ms, env: { HOME: home, PATH: process.env.PATH },
+  firefoxUserPrefs: { "browser.download.folderList": 2, "browser.download.dir": home } });
 
 // Those whose names hold `wanted`. What gathers in `faults` meanwhile fails the test. How many failed.
 export async function run(tests, faults, wanted = "") {

@@ -82,7 +82,7 @@ async function open(name, options = {}) {
 
 async function saved(page, button, name) {
   if (browser !== chromium) {
-    const file = path(`downloads/${name}`);
+    const file = path(`home/${name}`);
     rmSync(file, { force: true });
     await page.click(button);
     const until = Date.now() + patience_ms;
@@ -323,8 +323,8 @@ try {
   failed = await runTests({ ...wholeWay, ...furtherTests }, faults, process.argv[4]);
   await chromium.close();
   if (firefoxPath) {
-    mkdirSync(path("downloads"));
-    browser = firefox = await launchFirefox(path("downloads"));
+    mkdirSync(path("home"));
+    browser = firefox = await launchFirefox(path("home"));
     const named = Object.entries(wholeWay).map(([name, test]) => [`Firefox: ${name}`, test]);
     failed += await runTests(Object.fromEntries(named), faults, process.argv[4]);
   } else {
