@@ -46,8 +46,9 @@ void check_example(PageSession& session, const PageContents& contents) {
     }
     columns.push_back(header[static_cast<std::size_t>(column)]);
   }
-  if (const int column = guess["by"].get<int>(); column >= 0)
-    by.push_back(header[static_cast<std::size_t>(column)]);
+  for (const char* which : {"by", "by_too"})
+    if (const int column = guess[which].get<int>(); column >= 0)
+      by.push_back(header[static_cast<std::size_t>(column)]);
   session.compare({{"columns", columns}, {"factors", guess["factors"]}, {"by", by}}, nullptr);
 }
 

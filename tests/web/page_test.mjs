@@ -174,6 +174,11 @@ const wholeWay = {
     assert.equal(await chosen("#column-2"), "RT (ms)");
     assert.equal(await chosen("#unit-2"), "ms");
     assert.equal(await chosen("#by"), "Subject");
+    // Another column brings its own unit.
+    await page.selectOption("#column-2", { label: "cond" });
+    assert.equal(await chosen("#unit-2"), "s");
+    await page.selectOption("#column-2", { label: "RT (ms)" });
+    assert.equal(await chosen("#unit-2"), "ms");
     // A wrong unit is noticed, and set right again.
     await page.selectOption("#unit-2", { label: "s" });
     await page.waitForSelector("#preview .warning");

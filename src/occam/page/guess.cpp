@@ -33,13 +33,14 @@ bool has_word(std::string_view words, std::string_view word) {
 }
 
 // What people call the same thing. The first of each line is what networks call it.
-constexpr std::array<std::array<std::string_view, 7>, 6> kSynonyms = {{
-    {"rt", "reaction time", "response time", "latency", "responsetime", "reactiontime", "time"},
-    {"response", "resp", "choice", "key", "answer", "correct", "accuracy"},
-    {"condition", "cond", "block", "stimulus", "group", "difficulty", "level"},
-    {"x", "value", "outcome", "success", "toss", "result", "data"},
-    {"v", "voltage", "potential", "membrane potential", "mv", "signal", "value"},
-    {"y", "value", "outcome", "dependent", "score", "measurement", "data"},
+constexpr std::array<std::array<std::string_view, 8>, 6> kSynonyms = {{
+    {"rt", "reaction time", "response time", "latency", "responsetime", "reactiontime", "reaktionszeit",
+     "time"},
+    {"response", "resp", "choice", "key", "answer", "correct", "accuracy", "antwort"},
+    {"condition", "cond", "block", "stimulus", "group", "difficulty", "level", "bedingung"},
+    {"x", "value", "outcome", "success", "toss", "result", "data", "wert"},
+    {"v", "voltage", "potential", "membrane potential", "mv", "signal", "value", "spannung"},
+    {"y", "value", "outcome", "dependent", "score", "measurement", "data", "wert"},
 }};
 
 // Larger is better; 0: does not fit.
@@ -104,6 +105,17 @@ int guess_by(const std::vector<std::string>& header, const std::vector<int>& tak
         if (is_free(h) && (exact ? words == name : has_word(words, name))) return static_cast<int>(h);
       }
     }
+  }
+  return -1;
+}
+
+int guess_by_too(const std::vector<std::string>& header, const std::vector<int>& taken, int by) {
+  if (by < 0) return -1;
+  for (std::size_t h = 0; h < header.size(); ++h) {
+    const auto at = static_cast<int>(h);
+    if (at == by || std::find(taken.begin(), taken.end(), at) != taken.end()) continue;
+    for (const std::string_view name : {"session", "visit", "sitzung"})
+      if (has_word(plain_words(header[h]), name)) return at;
   }
   return -1;
 }

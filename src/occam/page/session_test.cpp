@@ -24,6 +24,9 @@ TEST(PageGuess, DataSetsAreToldApartByTheUsualNames) {
   EXPECT_EQ(guess_by({"subject", "dataset"}, {}), 1);
   EXPECT_EQ(guess_by({"rt", "SubjectID"}, {0}), 1);
   EXPECT_EQ(guess_by({"id"}, {0}), -1);
+  EXPECT_EQ(guess_by_too({"subject", "Session", "rt"}, {2}, 0), 1);
+  EXPECT_EQ(guess_by_too({"subject", "rt"}, {1}, 0), -1);
+  EXPECT_EQ(guess_by_too({"session", "rt"}, {1}, 0), -1);
 }
 
 TEST(PageGuess, ThousandthsByNameOrByRange) {

@@ -241,6 +241,7 @@
       const choices = units[column.unit] ?? [["as it is", 1], ["divided by 1000", 1e-3]];
       const [unitLabel, unit] = select(`unit-${place}`, `unit of ${column.name}`, choices.map(([text, factor]) => [String(factor), text]),
         String(csv.guess.factors[place]));
+      control.addEventListener("change", () => { unit.value = String(csv.guess.factors_of[place][Number(control.value)] ?? 1); });
       unitLabel.className = "unseen";
       return element("div", { class: "field" }, label, control, unitLabel, unit, element("span", { class: "meaning" }, column.meaning));
     });
@@ -248,7 +249,7 @@
     const field = (parts) => element("div", { class: "field" }, ...parts);
     at("columns").replaceChildren(...rows,
       field(select("by", "tells data sets apart", none, String(csv.guess.by))),
-      field(select("by-too", "together with", [["-1", "no other column"], ...columns], "-1")),
+      field(select("by-too", "together with", [["-1", "no other column"], ...columns], String(csv.guess.by_too))),
       field(select("group", "groups of data sets", [["-1", "none"], ...columns], "-1")),
       field(select("missing", "rows with missing values", [["drop", "leave out and count"], ["refuse", "stop"]], "drop")),
       element("div", { id: "preview" }));
@@ -271,7 +272,8 @@
     const chosen = reading();
     at("compare").disabled = working || chosen === null;
     if (chosen === null) {
-      at("preview").replaceChildren(judgement("note", "Choose the columns that the network needs."));
+      const open = network.columns.filter((_, place) => at(`column-${place}`).value === "-1").map(({ name }) => name);
+      at("preview").replaceChildren(judgement("note", `Which column is ${open.join(", which is ")}? Choose it above.`));
       return;
     }
     const { rows } = await ask("preview", { options: chosen });
@@ -513,7 +515,8 @@
     const levels = [0, 0.5, 1].map((level) => shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end", class: "tick" }, String(level)));
     return [element("figure", { class: "figure" }, shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": `Model probabilities after ${k[0]} to ${k[k.length - 1]} observations.` }, ...lines, ...ticks, ...levels),
-      element("figcaption", {}, "Probabilities after so many observations, in the order of the file; colours as above."))];
+      element("figcaption", {}, "Probabilities after so many observations, in the order of the file; colours as above.",
+        k[0] < network.n[0] ? ` The network was trained on ${grouped.format(network.n[0])} observations or more: what it says of fewer is not to be relied on.` : ""))];
   }
 
   function showPopulationButton() {
