@@ -18,11 +18,11 @@ for part in "$@"; do
     page) packages+=(emscripten libfast-float-dev) ;;
     package) packages+=(dpkg-dev file) ;;
     python) packages+=(python3-dev python3-venv) ;;
-    # Chromium for the tests of reports and pages; Python and R for those of simulators in these languages
+    # Chromium for the tests of reports, with Firefox for those of pages; Python and R for those of simulators in these languages
     # emscripten, with fast_float, for the web pages that compare; Open MPI for runs on several machines
     # groff and pkg-config for what `make install` installs
     test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config libopenmpi-dev openmpi-bin)
-      optional+=(chromium emscripten libfast-float-dev) npm_folders+=(tests/web) ;;
+      optional+=(chromium firefox-esr emscripten libfast-float-dev) npm_folders+=(tests/web) ;;
     *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, page, python and test" >&2; exit 64 ;;
   esac
 done
@@ -56,8 +56,8 @@ name_packages() {
   echo "This is not a Debian system, so nothing is installed. occam needs a C++20 compiler, CMake 3.25, Ninja, and"
   echo "these libraries: Highway, Random123, CLI11, nlohmann-json, toml++, fmt, Boost.Math, zlib, GoogleTest"
   echo "(Google Benchmark for the benchmarks; clang-format 14 for the formatting check; Node.js 18 with npm for the"
-  echo "figures of reports; Chromium for their tests; Python with NumPy, and R, for some tests, which are skipped where"
-  echo "these are missing; an MPI for runs on several machines, such as Open MPI, and for their tests)."
+  echo "figures of reports; Chromium for their tests, Firefox for those of pages; Python with NumPy, and R,"
+  echo "for some tests, which are skipped where these are missing; an MPI for runs on several machines, such as Open MPI, and for their tests)."
   require_tools
 }
 

@@ -1,6 +1,8 @@
 // occam page: the comparison as a web page.
 #include <memory>
 
+#include <fmt/ranges.h>
+
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
 #include "occam/page/page_file.hpp"
@@ -26,15 +28,35 @@ std::string file_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-// A network that does not open, or an example that does not read, is found here and not by the reader.
-void check_page(const PageContents& contents, const std::string& network) {
-  PageSession session;
-  session.open_network(contents.network, network);
-  if (contents.example.empty()) return;
+// Compares the example as a reader would who corrects nothing.
+void check_example(PageSession& session, const PageContents& contents) {
   const ReadAt read = [&](std::uint64_t offset, std::span<char> out) {
     return contents.example.copy(out.data(), out.size(), static_cast<std::size_t>(offset));
   };
-  session.open_data(read, {{"name", contents.example_name}});
+  const nlohmann::json opened = session.open_data(read, {{"name", contents.example_name}});
+  const auto header = opened["header"].get<std::vector<std::string>>();
+  const nlohmann::json& guess = opened["guess"];
+  std::vector<std::string> columns, by;
+  for (const int column : guess["columns"].get<std::vector<int>>()) {
+    if (column < 0) {
+      throw Error(ErrorKind::bad_data,
+                  "{}: its columns ({}) are not recognised as those that the network needs; give them the "
+                  "network's names (`occam info` shows them)",
+                  contents.example_name, fmt::join(header, ", "));
+    }
+    columns.push_back(header[static_cast<std::size_t>(column)]);
+  }
+  for (const char* which : {"by", "by_too"})
+    if (const int column = guess[which].get<int>(); column >= 0)
+      by.push_back(header[static_cast<std::size_t>(column)]);
+  session.compare({{"columns", columns}, {"factors", guess["factors"]}, {"by", by}}, nullptr);
+}
+
+// A network that does not open, or an example without answers, is found here and not by the reader.
+void check_page(const PageContents& contents, const std::string& network) {
+  PageSession session;
+  session.open_network(contents.network, network);
+  if (!contents.example_name.empty()) check_example(session, contents);
 }
 
 void write_page(const PageVerb& o) {

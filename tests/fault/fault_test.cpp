@@ -178,6 +178,15 @@ TEST_F(Faults, Compare) {
       {"occam compare n.occam d.csv -o a.json --report r.html --quiet", with(files, "r.html", "old"), {}});
 }
 
+TEST_F(Faults, Page) {
+  const Files files = with(inputs(), "p.html", "old");
+  const Command command{"occam page n.occam -o p.html --example d.csv", files, {}};
+  if (run(command, {}).outcome.err.find("this build has no page") != std::string::npos)
+    GTEST_SKIP() << "built without emscripten";
+  fail_files(command);
+  fail_allocations(command);
+}
+
 TEST_F(Faults, Check) {
   fail_files({"occam check n.occam -o c --datasets 50 --save-predictions p.npz --quiet",
               with(inputs(), "p.npz", "old"),

@@ -6,13 +6,17 @@
 namespace occam {
 namespace {
 
-// Lower-case letters and digits, the rest as single blanks: "RT (ms)" and "rt_ms" are "rt ms".
+// Lower-case letters and digits, the rest as single blanks: "RT (ms)", "rt_ms" and "timeMs" are two words
+// each.
 std::string plain_words(std::string_view text) {
   std::string words;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const bool upper = c >= 'A' && c <= 'Z';
     const bool kept = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80;
+    // A capital after two small letters begins a word; "mV" is one.
+    const auto small = [&](std::size_t at) { return text[at] >= 'a' && text[at] <= 'z'; };
+    if (upper && i >= 2 && small(i - 1) && small(i - 2)) words += ' ';
     if (kept) {
       words += static_cast<char>(upper ? c + 32 : c);
     } else if (!words.empty() && words.back() != ' ') {
@@ -29,13 +33,14 @@ bool has_word(std::string_view words, std::string_view word) {
 }
 
 // What people call the same thing. The first of each line is what networks call it.
-constexpr std::array<std::array<std::string_view, 7>, 6> kSynonyms = {{
-    {"rt", "reaction time", "response time", "latency", "responsetime", "reactiontime", "time"},
-    {"response", "resp", "choice", "key", "answer", "correct", "accuracy"},
-    {"condition", "cond", "block", "stimulus", "group", "difficulty", "level"},
-    {"x", "value", "outcome", "success", "toss", "result", "data"},
-    {"v", "voltage", "potential", "membrane potential", "mv", "signal", "value"},
-    {"y", "value", "outcome", "dependent", "score", "measurement", "data"},
+constexpr std::array<std::array<std::string_view, 8>, 6> kSynonyms = {{
+    {"rt", "reaction time", "response time", "latency", "responsetime", "reactiontime", "reaktionszeit",
+     "time"},
+    {"response", "resp", "choice", "key", "answer", "correct", "accuracy", "antwort"},
+    {"condition", "cond", "block", "stimulus", "group", "difficulty", "level", "bedingung"},
+    {"x", "value", "outcome", "success", "toss", "result", "data", "wert"},
+    {"v", "voltage", "potential", "membrane potential", "mv", "signal", "value", "spannung"},
+    {"y", "value", "outcome", "dependent", "score", "measurement", "data", "wert"},
 }};
 
 // Larger is better; 0: does not fit.
@@ -43,20 +48,22 @@ int fit(const std::string& wanted, const std::string& header) {
   if (wanted == header) return 100;
   const std::string a = plain_words(wanted), b = plain_words(header);
   if (a == b && !a.empty()) return 90;
-  if (has_word(b, a)) return 70;
+  int best = has_word(b, a) ? 60 : 0;
   for (const auto& line : kSynonyms) {
     if (line[0] != a) continue;
     for (std::size_t i = 1; i < line.size(); ++i) {
-      if (b == line[i]) return 60 - static_cast<int>(i);
-      if (has_word(b, line[i])) return 40 - static_cast<int>(i);
+      const int less = static_cast<int>(i);
+      if (b == line[i]) best = std::max(best, 80 - less);
+      if (has_word(b, line[i])) best = std::max(best, 40 - less);
     }
   }
-  return 0;
+  return best;
 }
 
-constexpr std::string_view kSetNames[] = {"dataset", "data set", "subject",    "participant", "subj",
-                                          "sub",     "id",       "person",     "patient",     "pid",
-                                          "player",  "animal",   "respondent", "session"};
+constexpr std::string_view kSetNames[] = {
+    "dataset", "data set", "subject", "participant", "subj", "sub",    "subjectid", "participantid",
+    "id",      "person",   "patient", "proband",     "vp",   "vpn",    "pid",       "ppt",
+    "player",  "animal",   "case",    "respondent",  "code", "session"};
 
 }  // namespace
 
@@ -98,6 +105,17 @@ int guess_by(const std::vector<std::string>& header, const std::vector<int>& tak
         if (is_free(h) && (exact ? words == name : has_word(words, name))) return static_cast<int>(h);
       }
     }
+  }
+  return -1;
+}
+
+int guess_by_too(const std::vector<std::string>& header, const std::vector<int>& taken, int by) {
+  if (by < 0) return -1;
+  for (std::size_t h = 0; h < header.size(); ++h) {
+    const auto at = static_cast<int>(h);
+    if (at == by || std::find(taken.begin(), taken.end(), at) != taken.end()) continue;
+    for (const std::string_view name : {"session", "visit", "sitzung"})
+      if (has_word(plain_words(header[h]), name)) return at;
   }
   return -1;
 }

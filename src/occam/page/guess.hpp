@@ -16,6 +16,9 @@ std::vector<int> guess_columns(const std::vector<std::string>& wanted,
 // none.
 int guess_by(const std::vector<std::string>& header, const std::vector<int>& taken);
 
+// A column that tells data sets apart together with that one (a session, a visit), or -1.
+int guess_by_too(const std::vector<std::string>& header, const std::vector<int>& taken, int by);
+
 // "s" of "response time [s]"; empty where there is none.
 std::string unit_in(std::string_view description);
 

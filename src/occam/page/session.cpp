@@ -259,17 +259,12 @@ json PageSession::open_data(ReadAt read, const json& options) {
     rows.push_back(std::move(row));
   }
   const std::vector<int> columns = guess_columns(network().columns, header);
-  json factors = json::array();
+  json factors = json::array(), factors_of = json::array();
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    double factor = 1;
-    if (columns[c] >= 0 && c < network().ranges.size()) {
-      const auto at = static_cast<std::size_t>(columns[c]);
-      const ColumnRange& range = network().ranges[c];
-      const bool seconds = units_[c] == "s" || units_[c].empty();
-      if (seconds && looks_like_thousandths(header[at], numbers[at], range.smallest, range.largest))
-        factor = 1e-3;
-    }
-    factors.push_back(factor);
+    json row = json::array();
+    for (std::size_t h = 0; h < header.size(); ++h) row.push_back(guess_factor(c, header[h], numbers[h]));
+    factors.push_back(columns[c] < 0 ? json(1) : row[static_cast<std::size_t>(columns[c])]);
+    factors_of.push_back(std::move(row));
   }
   int by = guess_by(header, columns);
   // Otherwise the first column of words.
@@ -280,7 +275,20 @@ json PageSession::open_data(ReadAt read, const json& options) {
   return {{"header", header},
           {"rows", rows},
           {"notes", notes.notes},
-          {"guess", {{"columns", columns}, {"factors", factors}, {"by", by}}}};
+          {"guess",
+           {{"columns", columns},
+            {"factors", factors},
+            {"factors_of", factors_of},
+            {"by", by},
+            {"by_too", guess_by_too(header, columns, by)}}}};
+}
+
+double PageSession::guess_factor(std::size_t column, const std::string& header,
+                                 const std::vector<double>& numbers) const {
+  if (column >= network().ranges.size()) return 1;
+  if (!units_[column].empty() && units_[column] != "s") return 1;
+  const ColumnRange& range = network().ranges[column];
+  return looks_like_thousandths(header, numbers, range.smallest, range.largest) ? 1e-3 : 1;
 }
 
 ObservedOptions PageSession::reading(const json& options) const {

@@ -30,7 +30,8 @@ class PageSession {
   // it needs; forgets any data.
   nlohmann::json open_network(std::string_view bytes, const std::string& name);
 
-  // Looks at the beginning of a csv: its columns, some rows, and a guess which of them are the network's.
+  // Looks at the beginning of a csv: its columns, some rows, and a guess which of them are the network's, in
+  // which unit ("factors"; "factors_of": were it any other column), and which tell data sets apart.
   // `options`: {"name", "separator", "decimal"}. Error(bad_data) as CsvReader.
   nlohmann::json open_data(ReadAt read, const nlohmann::json& options);
 
@@ -58,6 +59,8 @@ class PageSession {
   const NetworkFile& network() const;
   const Collected& collected() const;
   ObservedOptions reading(const nlohmann::json& options) const;
+  double guess_factor(std::size_t column, const std::string& header,
+                      const std::vector<double>& numbers) const;
   CsvReader open_csv(const CsvOptions& options, const PageProgress& progress) const;
 
   mutable ThreadPool pool_;

@@ -12,6 +12,7 @@ TEST(PageGuess, ColumnsByNameAndByWhatPeopleCallThem) {
   const std::vector<std::string> wanted = {"condition", "response", "rt"};
   EXPECT_EQ(guess_columns(wanted, {"rt", "response", "condition"}), (std::vector<int>{2, 1, 0}));
   EXPECT_EQ(guess_columns(wanted, {"Subject", "RT (ms)", "Resp", "cond"}), (std::vector<int>{3, 2, 1}));
+  EXPECT_EQ(guess_columns(wanted, {"responseTime", "givenResponse", "cond"}), (std::vector<int>{2, 1, 0}));
   EXPECT_EQ(guess_columns(wanted, {"a", "b"}), (std::vector<int>{-1, -1, -1}));
   EXPECT_EQ(guess_columns({"x"}, {"whatever"}), (std::vector<int>{0}));
   // The better fit wins, and no column is taken twice.
@@ -21,11 +22,16 @@ TEST(PageGuess, ColumnsByNameAndByWhatPeopleCallThem) {
 TEST(PageGuess, DataSetsAreToldApartByTheUsualNames) {
   EXPECT_EQ(guess_by({"rt", "Participant ID"}, {0}), 1);
   EXPECT_EQ(guess_by({"subject", "dataset"}, {}), 1);
+  EXPECT_EQ(guess_by({"rt", "SubjectID"}, {0}), 1);
   EXPECT_EQ(guess_by({"id"}, {0}), -1);
+  EXPECT_EQ(guess_by_too({"subject", "Session", "rt"}, {2}, 0), 1);
+  EXPECT_EQ(guess_by_too({"subject", "rt"}, {1}, 0), -1);
+  EXPECT_EQ(guess_by_too({"session", "rt"}, {1}, 0), -1);
 }
 
 TEST(PageGuess, ThousandthsByNameOrByRange) {
   EXPECT_TRUE(looks_like_thousandths("RT_ms", {}, 0, 5));
+  EXPECT_TRUE(looks_like_thousandths("timeMs", {}, 0, 5));
   EXPECT_TRUE(looks_like_thousandths("rt", {430, 510, 700}, 0.1, 5));
   EXPECT_FALSE(looks_like_thousandths("rt", {0.43, 0.5}, 0.1, 5));
   EXPECT_FALSE(looks_like_thousandths("items", {3, 4}, 0, 5));

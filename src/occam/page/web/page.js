@@ -55,6 +55,7 @@
   let worker;
   let waiting = new Map();
   let jobs = 0;
+  const stopped = new Error("Stopped."); // what ends a job that was given up; no fault
   const workerCode = URL.createObjectURL(new Blob([at("worker").textContent], { type: "text/javascript" }));
 
   function ask(name, message = {}, onProgress) {
@@ -67,7 +68,7 @@
 
   async function startWorker() {
     worker?.terminate();
-    for (const { reject } of waiting.values()) reject(new Error("Stopped."));
+    for (const { reject } of waiting.values()) reject(stopped);
     waiting = new Map();
     worker = new Worker(workerCode);
     worker.onmessage = ({ data }) => {
@@ -98,7 +99,7 @@
       try {
         await work(...values);
       } catch (error) {
-        fail(error);
+        if (error !== stopped) fail(error);
       }
     };
   }
@@ -118,6 +119,13 @@
         element("thead", {}, element("tr", {}, ...heads.map((head, place) => element("th", { scope: "col",
           class: rows[0]?.children[place]?.classList.contains("number") ? "number" : undefined }, head)))),
         element("tbody", {}, ...rows)));
+  }
+
+  // Replaces the content of a part; a control that had the focus has it again, if there is one of its name.
+  function show(id, ...content) {
+    const focused = at(id).contains(document.activeElement) ? document.activeElement.id : "";
+    at(id).replaceChildren(...content);
+    if (focused) at(focused)?.focus({ preventScroll: true });
   }
 
   function bar(p) {
@@ -182,7 +190,8 @@
 
   async function takeNetwork(bytes) {
     for (const id of ["data-section", "columns-section", "answers-section"]) at(id).hidden = true;
-    network = await ask("network", { bytes });
+    const ready = working ? startWorker() : null;
+    [network] = await Promise.all([ask("network", { bytes }), ready]);
     networkBytes = bytes;
     weights = network.model_prior.map((p) => ({ weight: p, used: p > 0 }));
     if (!about.title) at("title").textContent = network.problem_name;
@@ -200,11 +209,19 @@
     at("answers-section").hidden = true;
     at("columns-section").hidden = true;
     source = { blob, name };
-    csv = await ask("data", { blob, options: { name } });
+    csv = await openSource();
     at("data").replaceChildren(element("p", { id: "taken" }, `${name}: ${count(csv.header.length, "column")}`,
       csv.rows.length === 0 ? ", no rows." : "."), ...csv.notes.map((note) => judgement("note", note)));
     showColumns();
     at("columns-section").hidden = false;
+  }
+
+  // The worker reads the file from its beginning. One that compares is ended and begun anew, since it cannot be asked to
+  // stop; it takes what it is asked in turn.
+  async function openSource() {
+    const ready = working ? [startWorker(), ask("network", { bytes: networkBytes })] : [];
+    const [opened] = await Promise.all([ask("data", { blob: source.blob, options: { name: source.name } }), ...ready]);
+    return opened;
   }
 
   // Units that differ by a factor; the first is the network's.
@@ -224,6 +241,7 @@
       const choices = units[column.unit] ?? [["as it is", 1], ["divided by 1000", 1e-3]];
       const [unitLabel, unit] = select(`unit-${place}`, `unit of ${column.name}`, choices.map(([text, factor]) => [String(factor), text]),
         String(csv.guess.factors[place]));
+      control.addEventListener("change", () => { unit.value = String(csv.guess.factors_of[place][Number(control.value)] ?? 1); });
       unitLabel.className = "unseen";
       return element("div", { class: "field" }, label, control, unitLabel, unit, element("span", { class: "meaning" }, column.meaning));
     });
@@ -231,7 +249,7 @@
     const field = (parts) => element("div", { class: "field" }, ...parts);
     at("columns").replaceChildren(...rows,
       field(select("by", "tells data sets apart", none, String(csv.guess.by))),
-      field(select("by-too", "together with", [["-1", "no other column"], ...columns], "-1")),
+      field(select("by-too", "together with", [["-1", "no other column"], ...columns], String(csv.guess.by_too))),
       field(select("group", "groups of data sets", [["-1", "none"], ...columns], "-1")),
       field(select("missing", "rows with missing values", [["drop", "leave out and count"], ["refuse", "stop"]], "drop")),
       element("div", { id: "preview" }));
@@ -252,9 +270,10 @@
   async function showPreview() {
     const SHOWN = 6;
     const chosen = reading();
-    at("compare").disabled = chosen === null;
+    at("compare").disabled = working || chosen === null;
     if (chosen === null) {
-      at("preview").replaceChildren(judgement("note", "Choose the columns that the network needs."));
+      const open = network.columns.filter((_, place) => at(`column-${place}`).value === "-1").map(({ name }) => name);
+      at("preview").replaceChildren(judgement("note", `Which column is ${open.join(", which is ")}? Choose it above.`));
       return;
     }
     const { rows } = await ask("preview", { options: chosen });
@@ -279,18 +298,23 @@
   let first = 0; // row of the table
   let chosenSet = 0;
 
+  let working = false; // a comparison is under way
+
   async function compare() {
     const options = reading();
     if (!options) return;
-    busy(true);
+    at("answers-section").hidden = true;
+    busy(true, "Reading …");
     try {
       read = await ask("compare", { options }, ({ bytes, sets, size }) => {
         if (bytes > 0) at("progress").value = bytes / Math.max(1, size);
         at("status").textContent = sets > 0 ? `${count(sets, "data set")} …` : "Reading …";
       });
-    } finally {
-      busy(false);
+    } catch (error) {
+      busy(false, error === stopped ? "Stopped." : "");
+      throw error;
     }
+    busy(false, "");
     first = 0;
     chosenSet = 0;
     showRead();
@@ -303,20 +327,13 @@
     at("status").textContent = `Done: ${count(read.sets, "data set")}.`;
   }
 
-  function busy(on) {
+  function busy(on, status) {
+    working = on;
     at("compare").disabled = on;
     at("stop").hidden = !on;
     at("progress").hidden = !on;
     at("progress").value = 0;
-    at("status").textContent = on ? "Reading …" : "";
-  }
-
-  // The worker is ended and begun anew: what it was doing cannot be asked to stop.
-  async function stop() {
-    await startWorker();
-    await ask("network", { bytes: networkBytes });
-    await ask("data", { blob: source.blob, options: { name: source.name } });
-    at("status").textContent = "Stopped.";
+    at("status").textContent = status;
   }
 
   function showRead() {
@@ -358,7 +375,7 @@
       showPrior();
       priorChanged();
     } }, "As trained");
-    at("prior").replaceChildren(element("details", { class: "measures", open: network.models.length <= 8 },
+    show("prior", element("details", { class: "measures", open: network.models.length <= 8 },
       element("summary", {}, "Model prior, and which models take part"), ...fields, element("div", { class: "tools" }, reset),
       element("div", { id: "prior-note", role: "status" })));
     showPriorValues();
@@ -403,7 +420,7 @@
     const rows = answers.rows.map((row, place) => {
       const p = network.models.map((model) => cell(row, `p_${model}`));
       const [best, next] = p.map((_, j) => j).sort((a, b) => p[b] - p[a]);
-      const pick = element("button", { type: "button", class: "pick", onclick: step(() => pickSet(first + place)) }, String(cell(row, "dataset")));
+      const pick = element("button", { type: "button", class: "pick", id: `pick-${first + place}`, onclick: step(() => pickSet(first + place)) }, String(cell(row, "dataset")));
       const notes = [cell(row, "flag"), cell(row, "note")].filter(Boolean).join("; ");
       return element("tr", { "data-verdict": cell(row, "verdict") }, element("th", { scope: "row", class: "text" }, pick),
         element("td", { class: "number" }, grouped.format(cell(row, "n"))), element("td", { class: "short" }, cell(row, "verdict")),
@@ -417,7 +434,7 @@
     const pages = answers.total <= PAGE ? [] : [element("div", { class: "tools" },
       turn("Earlier", "earlier", first - PAGE), turn("Later", "later", first + PAGE),
       element("span", {}, `${grouped.format(first + 1)} to ${grouped.format(first + rows.length)} of ${grouped.format(answers.total)}`))];
-    at("answers").replaceChildren(
+    show("answers",
       element("p", { id: "in-short", role: "status" }, `${count(answers.total, "data set")}: ${verdicts}. `,
         `Mean probabilities: ${order.slice(0, 6).map((j) => `${network.models[j]} ${share(answers.mean[j])}`).join(", ")}${order.length > 6 ? ", …" : ""}.`),
       stackedFigure(), table("Answers", heads, rows, { id: "answer-table" }), ...pages);
@@ -457,7 +474,7 @@
   async function pickSet(set) {
     chosenSet = set;
     await showOne();
-    at("one").querySelector("h3").focus();
+    at("one-head").focus();
   }
 
   // One data set: verdict with its reason, all probabilities and Bayes factors, evidence over N.
@@ -476,7 +493,7 @@
         element("td", { class: "number" }, factor === null || !Number.isFinite(factor) ? "–" : forPeople(Number(factor.toPrecision(3)))), ...scope(model));
     });
     const notes = [cell(row, "flag"), cell(row, "note")].filter(Boolean);
-    at("one").replaceChildren(element("h3", { tabindex: "-1" }, `Data set ${cell(row, "dataset")}`),
+    show("one", element("h3", { id: "one-head", tabindex: "-1" }, `Data set ${cell(row, "dataset")}`),
       element("div", { class: `judgement ${verdictClass[cell(row, "verdict")] ?? "note"}`, id: "verdict" },
         element("p", {}, element("strong", { class: "word" }, `${cell(row, "verdict")}. `), cell(row, "explanation"))),
       ...notes.map((note) => judgement("warning", note)),
@@ -498,7 +515,8 @@
     const levels = [0, 0.5, 1].map((level) => shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end", class: "tick" }, String(level)));
     return [element("figure", { class: "figure" }, shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": `Model probabilities after ${k[0]} to ${k[k.length - 1]} observations.` }, ...lines, ...ticks, ...levels),
-      element("figcaption", {}, "Probabilities after so many observations, in the order of the file; colours as above."))];
+      element("figcaption", {}, "Probabilities after so many observations, in the order of the file; colours as above.",
+        k[0] < network.n[0] ? ` The network was trained on ${grouped.format(network.n[0])} observations or more: what it says of fewer is not to be relied on.` : ""))];
   }
 
   function showPopulationButton() {
@@ -570,7 +588,7 @@ ${title.outerHTML}<style>${document.querySelector("style").textContent}</style><
   at("example").addEventListener("click", step(() => takeData(new Blob([fromBase64(at("example-bytes").textContent)]), about.example)));
   at("take-pasted").addEventListener("click", step(() => takeData(new Blob([at("pasted").value]), "pasted")));
   at("compare").addEventListener("click", step(compare));
-  at("stop").addEventListener("click", step(stop));
+  at("stop").addEventListener("click", step(openSource));
   at("save-csv").addEventListener("click", saveFile("csv", "text/csv"));
   at("save-json").addEventListener("click", saveFile("json", "application/json"));
   at("save-report").addEventListener("click", step(saveReport));

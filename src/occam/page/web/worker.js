@@ -53,7 +53,7 @@
     file: ({ options }) => host.call("file", new TextEncoder().encode(JSON.stringify(options))),
   };
 
-  onmessage = async ({ data: message }) => {
+  async function answer(message) {
     job = message.id;
     try {
       const own = work[message.name];
@@ -65,5 +65,9 @@
       if (broken && module) start();
       postMessage({ id: message.id, broken, error: broken ? "The module broke off; what it was given is not usable." : error.message });
     }
-  };
+  }
+
+  // One after the other: what is asked while the module is being made waits for it.
+  let last = Promise.resolve();
+  onmessage = ({ data: message }) => { last = last.then(() => answer(message)); };
 })();
