@@ -19,7 +19,9 @@ constexpr std::size_t kMostPairs = 45;       // of columns
 constexpr std::size_t kMostRegressed = 12;   // columns explained by all others
 constexpr std::size_t kMostPolynomial = 4;   // columns explained by powers of another
 constexpr std::size_t kMostTransitions = 4;  // levels whose order is looked at pair by pair
+constexpr std::size_t kMostRemembered = 8;   // levels that may depend on the two before
 constexpr std::size_t kMostLaggedPairs = 6;
+constexpr int kWaveLengths = 24;          // lengths of waves, down to two observations
 constexpr std::size_t kMostProfiles = 6;  // of one column over another
 constexpr std::size_t kProfile = 16;      // parts of the range of a column
 constexpr std::size_t kOrders = 4;        // of autoregressions
@@ -677,6 +679,8 @@ void RichStatistics::series(const Typical& typical, const std::vector<double>& v
   out.put(tame.empty() ? 0 : tame.front(), "first {}", name);
   out.put(tame.empty() ? 0 : tame.back(), "last {}", name);
   if (!typical.levels.empty() && typical.levels.size() <= kMostTransitions) transitions(typical, values, out);
+  if (typical.levels.size() >= 2 && typical.levels.size() <= kMostRemembered) memory(typical, values, out);
+  if (typical.levels.empty() || typical.levels.size() > kMostTransitions) waves(typical, tame, out);
 }
 
 // On 1, 2, ... earlier values, with and without a mean. `from_zero`: what to add to values to get them as
@@ -774,6 +778,59 @@ void RichStatistics::transitions(const Typical& typical, const std::vector<doubl
       out.put(count, "number of steps of {} from {} to {}", typical.name, from, to);
     }
   }
+}
+
+// On how many values before it the next one depends, with all shares equally probable beforehand.
+void RichStatistics::memory(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+  const std::size_t L = typical.levels.size();
+  std::vector<std::size_t> codes;
+  for (const double value : values) {
+    const auto x = static_cast<float>(value * typical.scale + typical.centre);
+    const auto nearest =
+        std::min_element(typical.levels.begin(), typical.levels.end(),
+                         [&](float a, float b) { return std::fabs(a - x) < std::fabs(b - x); });
+    codes.push_back(static_cast<std::size_t>(nearest - typical.levels.begin()));
+  }
+  const auto evidence = [&](bool one, bool two) {
+    std::vector<double> counts(L * L * L);
+    for (std::size_t i = 2; i < codes.size(); ++i)
+      counts[((two ? codes[i - 2] : 0) * L + (one ? codes[i - 1] : 0)) * L + codes[i]] += 1;
+    double sum = 0;
+    for (std::size_t before = 0; before < L * L; ++before) {
+      double total = 0;
+      for (std::size_t k = 0; k < L; ++k) {
+        total += counts[before * L + k];
+        sum += std::lgamma(1 + counts[before * L + k]);
+      }
+      sum += std::lgamma(static_cast<double>(L)) - std::lgamma(static_cast<double>(L) + total);
+    }
+    return sum;
+  };
+  const double none = evidence(false, false), one = evidence(true, false);
+  out.put(one - none, "evidence that {} depends on the one before", typical.name);
+  out.put(evidence(true, true) - one, "evidence that {} depends on the two before", typical.name);
+}
+
+void RichStatistics::waves(const Typical& typical, const std::vector<double>& tame, Collector& out) const {
+  const Moments all = moments(tame);
+  const double unit = all.variance > 0 ? 1 / (all.variance * static_cast<double>(tame.size())) : 0;
+  double most = 0, strongest = 0;
+  for (int k = 1; k <= kWaveLengths; ++k) {
+    const double period = 2.0 * kWaveLengths / k;
+    const std::complex<double> turn = std::polar(1.0, 2 * std::numbers::pi / period);
+    std::complex<double> angle = 1, sum = 0;
+    for (const double value : tame) {
+      sum += (value - all.mean) * angle;
+      angle *= turn;
+    }
+    const double strength = std::norm(sum) * unit;
+    out.put(strength, "strength of waves of {} with period {:.3g}", typical.name, period);
+    if (strength > most) {
+      most = strength;
+      strongest = k;
+    }
+  }
+  out.put(strongest, "frequency of the strongest wave of {}", typical.name);
 }
 
 void RichStatistics::lagged_pairs(const Values& data, Collector& out) const {

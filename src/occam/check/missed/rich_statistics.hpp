@@ -65,6 +65,8 @@ class RichStatistics {
   void changes(const Typical& typical, const std::vector<double>& values, const std::vector<double>& tame,
                Collector& out) const;
   void transitions(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void memory(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void waves(const Typical& typical, const std::vector<double>& tame, Collector& out) const;
   void lagged_pairs(const Values& data, Collector& out) const;
 
   std::vector<Typical> columns_;

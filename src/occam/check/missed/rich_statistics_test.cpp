@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,35 @@ TEST(RichStatistics, HaveOneNameEach) {
     EXPECT_EQ(names.size(), rich.names().size()) << ordered;
     for (const float value : statistics(rich, normals(30), 3)) EXPECT_TRUE(std::isfinite(value));
   }
+}
+
+// Half of the symbols repeat the one before last.
+TEST(RichStatistics, SeeHowFarBackSymbolsRemember) {
+  Rng rng(1, Purpose::test, 1);
+  std::vector<float> free, delayed;
+  for (std::size_t i = 0; i < 200; ++i) {
+    free.push_back(std::floor(static_cast<float>(3 * rng.uniform())));
+    delayed.push_back(i % 4 < 2 || i < 2 ? free.back() : delayed[i - 2]);
+  }
+  const RichStatistics rich = learned(free, {"s"}, true);
+  const auto gain = [&](const std::vector<float>& rows, const char* name) {
+    return named(rich, statistics(rich, rows, 1), name);
+  };
+  EXPECT_LT(gain(free, "evidence that s depends on the one before"), 0);
+  EXPECT_LT(gain(free, "evidence that s depends on the two before"), 0);
+  EXPECT_GT(gain(delayed, "evidence that s depends on the two before"),
+            10 + gain(delayed, "evidence that s depends on the one before"));
+}
+
+TEST(RichStatistics, SeeWaves) {
+  std::vector<float> rows = normals(96);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] += 2 * std::sin(2 * std::numbers::pi_v<float> * static_cast<float>(i) / 6);
+  const RichStatistics rich = learned(normals(300), {"x"}, true);
+  const std::vector<float> values = statistics(rich, rows, 1);
+  EXPECT_NEAR(named(rich, values, "frequency of the strongest wave of x"), 8, 1e-3);
+  EXPECT_GT(named(rich, values, "strength of waves of x with period 6"), 20);
+  EXPECT_LT(named(rich, values, "strength of waves of x with period 4"), 5);
 }
 
 // y = x1 + x2 exactly, in columns that are not correlated with each other.
