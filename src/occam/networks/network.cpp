@@ -238,6 +238,9 @@ json NetworkConfig::json() const {
   if (!inputs.empty()) result["inputs"] = inputs_json(inputs);
   if (!statistics.mean.empty()) {
     result["statistics"] = {{"mean", statistics.mean}, {"scale", statistics.scale}};
+    // The first list goes without saying, as in the files of its time.
+    if (statistics.list != StatisticsList::first)
+      result["statistics"]["list"] = static_cast<int>(statistics.list);
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -264,7 +267,11 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");
-      config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>()};
+      const auto list = static_cast<StatisticsList>(t.contains("list") ? whole_number(t.at("list")) : 1);
+      require(list >= StatisticsList::first && list <= kNewestStatistics,
+              "its statistics are of a list that is not known");
+      config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>(),
+                           list};
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),
@@ -303,7 +310,7 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
   may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
   for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
   if (!config_.statistics.mean.empty()) {
-    statistics_ = Statistics(base_channels(config_));
+    statistics_ = Statistics(base_channels(config_), config_.statistics.list);
     require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
             "the number of its statistics is not that of its columns");
   }

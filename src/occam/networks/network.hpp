@@ -36,6 +36,7 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
 // Mean and spread of the statistics that the head reads; none: it reads none.
 struct StatisticsScale {
   std::vector<double> mean, scale;
+  StatisticsList list = kNewestStatistics;
 };
 
 struct NetworkOptions {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
+#include <numbers>
 
 namespace occam {
 namespace {
@@ -12,6 +14,8 @@ constexpr std::int64_t kMostPaired = 10;
 constexpr std::int64_t kOrders = 3;  // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kConstant = 1e-7;
+constexpr int kWaves = 24;                // lengths of waves, down to two observations
+constexpr std::int64_t kMostSymbols = 8;  // of which memory is looked at
 
 double fisher(double r) {
   return std::atanh(std::clamp(r, -0.9999999, 0.9999999));
@@ -249,8 +253,79 @@ void succession(const Channels& c, Writer& write) {
   }
 }
 
-void all(const Channels& c, const std::vector<BaseChannel>& base, Matrix<const float> raw,
-         Workspace& workspace, Writer& write) {
+// How strong waves of different lengths are.
+void waves(const Channels& c, std::int64_t e, Writer& write) {
+  const double* x = c.of(e);
+  for (int k = 1; k <= kWaves; ++k) {
+    const std::complex<double> turn = std::polar(1.0, std::numbers::pi * k / kWaves);
+    std::complex<double> angle = 1, sum = 0;
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      if (!std::isnan(x[i])) sum += x[i] * angle;
+      angle *= turn;
+    }
+    write(std::asinh(std::norm(sum) / static_cast<double>(c.n)));
+  }
+}
+
+// Channels first .. first + count - 1 are indicators of the symbols of one column; one alone has two, above
+// and below its mean. -1: missing.
+std::int64_t* symbols(const Channels& c, std::int64_t first, std::int64_t count, Workspace& workspace) {
+  auto* codes = workspace.take<std::int64_t>(c.n);
+  for (std::int64_t i = 0; i < c.n; ++i) {
+    codes[i] = std::isnan(c.of(first)[i]) ? -1 : 0;
+    if (codes[i] < 0) continue;
+    if (count == 1) codes[i] = c.of(first)[i] > 0 ? 1 : 0;
+    for (std::int64_t k = 1; k < count; ++k) {
+      // Indicators have been moved and scaled: that of the symbol that is there is above its mean.
+      if (c.of(first + k)[i] > 0) codes[i] = k;
+    }
+  }
+  return codes;
+}
+
+// Of symbols that depend on those before them, or not: all shares are equally probable beforehand.
+double evidence(const std::int64_t* codes, std::int64_t n, std::int64_t L, bool one, bool two,
+                Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  double* counts = workspace.take<double>(L * L * L);
+  std::fill_n(counts, L * L * L, 0.0);
+  for (std::int64_t i = 2; i < n; ++i) {
+    if (codes[i] < 0 || codes[i - 1] < 0 || codes[i - 2] < 0) continue;
+    ++counts[((two ? codes[i - 2] : 0) * L + (one ? codes[i - 1] : 0)) * L + codes[i]];
+  }
+  double sum = 0;
+  for (std::int64_t before = 0; before < L * L; ++before) {
+    double total = 0;
+    for (std::int64_t k = 0; k < L; ++k) {
+      total += counts[before * L + k];
+      sum += std::lgamma(1 + counts[before * L + k]);
+    }
+    sum += std::lgamma(static_cast<double>(L)) - std::lgamma(static_cast<double>(L) + total);
+  }
+  return sum;
+}
+
+// How far back the symbols of a column remember.
+void memory(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace, Writer& write) {
+  for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
+    const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)]; };
+    while (end < c.E && of(end).column == of(first).column) ++end;
+    const std::int64_t L = std::max<std::int64_t>(2, end - first);
+    if (of(first).many_values || L > kMostSymbols) continue;
+    const Workspace::Scope scope(workspace);
+    const std::int64_t* codes = symbols(c, first, end - first, workspace);
+    const double none = evidence(codes, c.n, L, false, false, workspace);
+    const double one = evidence(codes, c.n, L, true, false, workspace);
+    const double two = evidence(codes, c.n, L, true, true, workspace);
+    for (const double gain : {one - none, two - one}) {
+      write(std::asinh(gain));
+      write(gain / std::sqrt(static_cast<double>(c.n)));
+    }
+  }
+}
+
+void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList list,
+         Matrix<const float> raw, Workspace& workspace, Writer& write) {
   for (std::int64_t e = 0; e < c.E; ++e) {
     const BaseChannel& channel = base[static_cast<std::size_t>(e)];
     write(c.mean[e]);
@@ -259,11 +334,17 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, Matrix<const f
     if (channel.many_values) autoregressions(raw, channel.column, workspace, write);
   }
   succession(c, write);
+  if (list == StatisticsList::first) return;
+  for (std::int64_t e = 0; e < c.E; ++e) {
+    if (base[static_cast<std::size_t>(e)].many_values) waves(c, e, write);
+  }
+  memory(c, base, workspace, write);
 }
 
 }  // namespace
 
-Statistics::Statistics(std::vector<BaseChannel> base) : base_(std::move(base)) {
+Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list)
+    : base_(std::move(base)), list_(list) {
   // How many there are follows from a data set of nothing.
   Workspace workspace;
   std::int64_t columns = 0;
@@ -271,7 +352,7 @@ Statistics::Statistics(std::vector<BaseChannel> base) : base_(std::move(base)) {
   const Matrix<double> zeros = workspace.zeros<double>(1, base_channels());
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, list_, raw, workspace, count);
   size_ = count.count();
 }
 
@@ -279,7 +360,7 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, raw, workspace, write);
+  all(channels_of(base, workspace), base_, list_, raw, workspace, write);
 }
 
 }  // namespace occam

@@ -1,7 +1,7 @@
 // What a statistician would compute first of a series, for the head to read beside what the body has learned:
-// autocorrelations, autoregressions, trends, changes, what follows on what. They carry no weights and no
-// gradient. Sums of products over time, which a recurrent layer learns slowly, are there from the first step.
-// (Exchangeable data go without: what a set network pools was as good by itself.)
+// autocorrelations, autoregressions, waves, trends, changes, what follows on what, and how far back. They
+// carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
+// there from the first step. (Exchangeable data go without: what a set network pools was as good by itself.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 #pragma once
@@ -20,10 +20,14 @@ struct BaseChannel {
   bool many_values = false;  // has a spread and a shape worth looking at
 };
 
+// Files name the list that their network was trained with.
+enum class StatisticsList { first = 1, with_waves_and_memory = 2 };
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_waves_and_memory;
+
 class Statistics {
  public:
   Statistics() = default;
-  explicit Statistics(std::vector<BaseChannel> base);
+  explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics);
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -34,6 +38,7 @@ class Statistics {
 
  private:
   std::vector<BaseChannel> base_;
+  StatisticsList list_ = kNewestStatistics;
   std::int64_t size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,48 @@ TEST(Statistics, FindTheCoefficientOfAnAutoregression) {
       EXPECT_NEAR(std::tanh(s[kFirstLag]), phi, 0.1);
     }
   }
+}
+
+// The last numbers are those of waves, from the longest to two observations.
+TEST(Statistics, FindWaves) {
+  std::vector<double> x = autoregressive(0, 96);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] += 2 * std::sin(2 * std::numbers::pi * static_cast<double>(i) / 6);
+  const std::vector<double> s = Series(x).statistics();
+  const auto waves = std::vector<double>(s.end() - 24, s.end());
+  EXPECT_EQ(std::max_element(waves.begin(), waves.end()) - waves.begin(), 48 / 6 - 1);
+}
+
+// Three symbols as indicators: every other pair of them is repeated.
+TEST(Statistics, TellHowFarBackSymbolsRemember) {
+  Rng rng(3, Purpose::test, 1);
+  std::vector<std::int64_t> codes;
+  for (std::size_t i = 0; i < 300; ++i)
+    codes.push_back(i % 4 < 2 ? static_cast<std::int64_t>(3 * rng.uniform()) : codes[i - 2]);
+  std::vector<double> base;
+  std::vector<float> raw;
+  for (const std::int64_t code : codes) {
+    for (std::int64_t k = 0; k < 3; ++k) base.push_back(code == k ? 1 : 0);
+    raw.push_back(static_cast<float>(code));
+  }
+  const Statistics statistics({{0, false}, {0, false}, {0, false}});
+  std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+  Workspace workspace;
+  statistics.of({base.data(), 300, 3, 3}, {raw.data(), 300, 1, 1}, out.data(), workspace);
+  const double two = std::sinh(out[out.size() - 2]), one = std::sinh(out[out.size() - 4]);
+  EXPECT_GT(two, 10 + one);
+}
+
+// Networks of older files read what they learned from.
+TEST(Statistics, KeepTheFirstList) {
+  const Statistics first({{0, true}}, StatisticsList::first), newest({{0, true}});
+  EXPECT_EQ(first.size() + 24, newest.size());
+  const Series series(autoregressive(0.5, 50));
+  std::vector<double> out(static_cast<std::size_t>(first.size()));
+  Workspace workspace;
+  first.of({series.base.data(), 50, 1, 1}, {series.raw.data(), 50, 1, 1}, out.data(), workspace);
+  const std::vector<double> all = series.statistics();
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), all.begin()));
 }
 
 TEST(Statistics, AreFiniteWhateverTheData) {
