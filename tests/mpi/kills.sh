@@ -9,7 +9,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-training=(train beta-binomial -o n.occam --iterations 100 --batch 16 --validation-datasets 50 --validate-every 20
+training=(train beta-binomial -o n.occam --iterations 2000 --batch 16 --validation-datasets 50 --validate-every 20
   --scope-reference 300 --scope-calibration 300 --threads 1 --checkpoint-minutes 0.0005 --quiet)
 ranks_of() { for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do grep -q occam "/proc/$child/comm" && echo "$child"; done; }
 
