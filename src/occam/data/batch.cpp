@@ -56,7 +56,7 @@ void Batch::shrink(std::span<const std::int64_t> rows) {
 
 void gather(const Batch& from, std::span<const std::int64_t> rows, std::int64_t models, Batch& to) {
   to.reset(from.columns(), from.parameters_per_data_set(), models);
-  for (const std::int64_t row : rows) to.append(from.models()[row], from[row].n, from[row].n);
+  for (const std::int64_t row : rows) to.append(from.models()[row], from.sizes()[row], from[row].n);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto b = static_cast<std::int64_t>(i);
     const auto values = from[rows[i]].values();

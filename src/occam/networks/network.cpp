@@ -267,11 +267,11 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");
-      const auto list = static_cast<StatisticsList>(t.contains("list") ? whole_number(t.at("list")) : 1);
-      require(list >= StatisticsList::first && list <= kNewestStatistics,
+      const std::int64_t list = t.contains("list") ? whole_number(t.at("list")) : 1;
+      require(list >= 1 && list <= static_cast<std::int64_t>(kNewestStatistics),
               "its statistics are of a list that is not known");
       config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>(),
-                           list};
+                           static_cast<StatisticsList>(list)};
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),

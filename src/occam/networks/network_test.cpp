@@ -112,6 +112,20 @@ TEST(NetworkInput, FilesFromBeforeHaveTheSameLayersBeforeAndAfterPooling) {
   EXPECT_EQ(config.body["moments"], 0);
 }
 
+// A file names the list of statistics it was trained with; those from before there were two do not.
+TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
+  NetworkConfig config = small({});
+  config.statistics = {{0.0}, {1.0}, kNewestStatistics};
+  nlohmann::json description = config.json();
+  EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, kNewestStatistics);
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{0, -1, 3, 4294967298, 1e30, "2", nullptr}) {
+    description["statistics"]["list"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
+  }
+  description["statistics"].erase("list");
+  EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, StatisticsList::first);
+}
+
 TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {
   EXPECT_FALSE(small({}).json().contains("missing"));
   const NetworkConfig config = small({0, 1});

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
-#include <numbers>
+
+#include "occam/data/series.hpp"
 
 namespace occam {
 namespace {
@@ -14,7 +14,6 @@ constexpr std::int64_t kMostPaired = 10;
 constexpr std::int64_t kOrders = 3;  // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kConstant = 1e-7;
-constexpr int kWaves = 24;                // lengths of waves, down to two observations
 constexpr std::int64_t kMostSymbols = 8;  // of which memory is looked at
 
 double fisher(double r) {
@@ -253,18 +252,10 @@ void succession(const Channels& c, Writer& write) {
   }
 }
 
-// How strong waves of different lengths are.
 void waves(const Channels& c, std::int64_t e, Writer& write) {
-  const double* x = c.of(e);
-  for (int k = 1; k <= kWaves; ++k) {
-    const std::complex<double> turn = std::polar(1.0, std::numbers::pi * k / kWaves);
-    std::complex<double> angle = 1, sum = 0;
-    for (std::int64_t i = 0; i < c.n; ++i) {
-      if (!std::isnan(x[i])) sum += x[i] * angle;
-      angle *= turn;
-    }
-    write(std::asinh(std::norm(sum) / static_cast<double>(c.n)));
-  }
+  std::array<double, kWaveLengths> strengths;
+  wave_strengths({c.of(e), static_cast<std::size_t>(c.n)}, strengths);
+  for (const double strength : strengths) write(std::asinh(strength / static_cast<double>(c.n)));
 }
 
 // Channels first .. first + count - 1 are indicators of the symbols of one column; one alone has two, above
@@ -283,28 +274,6 @@ std::int64_t* symbols(const Channels& c, std::int64_t first, std::int64_t count,
   return codes;
 }
 
-// Of symbols that depend on those before them, or not: all shares are equally probable beforehand.
-double evidence(const std::int64_t* codes, std::int64_t n, std::int64_t L, bool one, bool two,
-                Workspace& workspace) {
-  const Workspace::Scope scope(workspace);
-  double* counts = workspace.take<double>(L * L * L);
-  std::fill_n(counts, L * L * L, 0.0);
-  for (std::int64_t i = 2; i < n; ++i) {
-    if (codes[i] < 0 || codes[i - 1] < 0 || codes[i - 2] < 0) continue;
-    ++counts[((two ? codes[i - 2] : 0) * L + (one ? codes[i - 1] : 0)) * L + codes[i]];
-  }
-  double sum = 0;
-  for (std::int64_t before = 0; before < L * L; ++before) {
-    double total = 0;
-    for (std::int64_t k = 0; k < L; ++k) {
-      total += counts[before * L + k];
-      sum += std::lgamma(1 + counts[before * L + k]);
-    }
-    sum += std::lgamma(static_cast<double>(L)) - std::lgamma(static_cast<double>(L) + total);
-  }
-  return sum;
-}
-
 // How far back the symbols of a column remember.
 void memory(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace, Writer& write) {
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
@@ -314,9 +283,11 @@ void memory(const Channels& c, const std::vector<BaseChannel>& base, Workspace& 
     if (of(first).many_values || L > kMostSymbols) continue;
     const Workspace::Scope scope(workspace);
     const std::int64_t* codes = symbols(c, first, end - first, workspace);
-    const double none = evidence(codes, c.n, L, false, false, workspace);
-    const double one = evidence(codes, c.n, L, true, false, workspace);
-    const double two = evidence(codes, c.n, L, true, true, workspace);
+    const std::span<double> counts(workspace.take<double>(L * L * L), static_cast<std::size_t>(L * L * L));
+    const auto evidence = [&](int back) {
+      return memory_evidence({codes, static_cast<std::size_t>(c.n)}, L, back, counts);
+    };
+    const double none = evidence(0), one = evidence(1), two = evidence(2);
     for (const double gain : {one - none, two - one}) {
       write(std::asinh(gain));
       write(gain / std::sqrt(static_cast<double>(c.n)));

@@ -12,7 +12,7 @@ Batch batch_of(const std::vector<std::int64_t>& sizes) {
   Batch batch;
   batch.reset(1, 1, 2);
   for (std::size_t b = 0; b < sizes.size(); ++b) {
-    batch.append(static_cast<std::int32_t>(b % 2), sizes[b], sizes[b]);
+    batch.append(static_cast<std::int32_t>(b % 2), 2 * sizes[b], sizes[b]);  // half of what was asked for
   }
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     std::ranges::fill(batch.mutable_data(b), static_cast<float>(b));
@@ -46,7 +46,7 @@ TEST(EvenOrder, KeepsEveryDataSetWithWhatBelongsToIt) {
     const auto original = static_cast<std::size_t>(batch.parameters(b)[0]);
     seen[original] = true;
     EXPECT_EQ(batch[b].n, sizes[original]);
-    EXPECT_EQ(batch.sizes()[b], sizes[original]);
+    EXPECT_EQ(batch.sizes()[b], 2 * sizes[original]);
     EXPECT_EQ(batch.models()[b], static_cast<std::int32_t>(original % 2));
     for (const float x : batch[b].values()) EXPECT_EQ(x, static_cast<float>(original));
   }

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "occam/data/series.hpp"
+
 namespace occam {
 namespace {
 
@@ -21,7 +23,6 @@ constexpr std::size_t kMostPolynomial = 4;   // columns explained by powers of a
 constexpr std::size_t kMostTransitions = 4;  // levels whose order is looked at pair by pair
 constexpr std::size_t kMostRemembered = 8;   // levels that may depend on the two before
 constexpr std::size_t kMostLaggedPairs = 6;
-constexpr int kWaveLengths = 24;          // lengths of waves, down to two observations
 constexpr std::size_t kMostProfiles = 6;  // of one column over another
 constexpr std::size_t kProfile = 16;      // parts of the range of a column
 constexpr std::size_t kOrders = 4;        // of autoregressions
@@ -780,57 +781,37 @@ void RichStatistics::transitions(const Typical& typical, const std::vector<doubl
   }
 }
 
-// On how many values before it the next one depends, with all shares equally probable beforehand.
 void RichStatistics::memory(const Typical& typical, const std::vector<double>& values, Collector& out) const {
-  const std::size_t L = typical.levels.size();
-  std::vector<std::size_t> codes;
+  std::vector<std::int64_t> codes;
   for (const double value : values) {
     const auto x = static_cast<float>(value * typical.scale + typical.centre);
     const auto nearest =
         std::min_element(typical.levels.begin(), typical.levels.end(),
                          [&](float a, float b) { return std::fabs(a - x) < std::fabs(b - x); });
-    codes.push_back(static_cast<std::size_t>(nearest - typical.levels.begin()));
+    codes.push_back(nearest - typical.levels.begin());
   }
-  const auto evidence = [&](bool one, bool two) {
-    std::vector<double> counts(L * L * L);
-    for (std::size_t i = 2; i < codes.size(); ++i)
-      counts[((two ? codes[i - 2] : 0) * L + (one ? codes[i - 1] : 0)) * L + codes[i]] += 1;
-    double sum = 0;
-    for (std::size_t before = 0; before < L * L; ++before) {
-      double total = 0;
-      for (std::size_t k = 0; k < L; ++k) {
-        total += counts[before * L + k];
-        sum += std::lgamma(1 + counts[before * L + k]);
-      }
-      sum += std::lgamma(static_cast<double>(L)) - std::lgamma(static_cast<double>(L) + total);
-    }
-    return sum;
+  const std::size_t L = typical.levels.size();
+  std::vector<double> counts(L * L * L);
+  const auto evidence = [&](int back) {
+    return memory_evidence(codes, static_cast<std::int64_t>(L), back, counts);
   };
-  const double none = evidence(false, false), one = evidence(true, false);
+  const double none = evidence(0), one = evidence(1);
   out.put(one - none, "evidence that {} depends on the one before", typical.name);
-  out.put(evidence(true, true) - one, "evidence that {} depends on the two before", typical.name);
+  out.put(evidence(2) - one, "evidence that {} depends on the two before", typical.name);
 }
 
-void RichStatistics::waves(const Typical& typical, const std::vector<double>& tame, Collector& out) const {
+void RichStatistics::waves(const Typical& typical, std::vector<double> tame, Collector& out) const {
   const Moments all = moments(tame);
   const double unit = all.variance > 0 ? 1 / (all.variance * static_cast<double>(tame.size())) : 0;
-  double most = 0, strongest = 0;
+  for (double& value : tame) value -= all.mean;
+  std::array<double, kWaveLengths> strengths;
+  wave_strengths(tame, strengths);
   for (int k = 1; k <= kWaveLengths; ++k) {
-    const double period = 2.0 * kWaveLengths / k;
-    const std::complex<double> turn = std::polar(1.0, 2 * std::numbers::pi / period);
-    std::complex<double> angle = 1, sum = 0;
-    for (const double value : tame) {
-      sum += (value - all.mean) * angle;
-      angle *= turn;
-    }
-    const double strength = std::norm(sum) * unit;
-    out.put(strength, "strength of waves of {} with period {:.3g}", typical.name, period);
-    if (strength > most) {
-      most = strength;
-      strongest = k;
-    }
+    out.put(strengths[static_cast<std::size_t>(k - 1)] * unit, "strength of waves of {} with period {:.3g}",
+            typical.name, wave_period(k));
   }
-  out.put(strongest, "frequency of the strongest wave of {}", typical.name);
+  out.put(static_cast<double>(std::max_element(strengths.begin(), strengths.end()) - strengths.begin() + 1),
+          "frequency of the strongest wave of {}", typical.name);
 }
 
 void RichStatistics::lagged_pairs(const Values& data, Collector& out) const {

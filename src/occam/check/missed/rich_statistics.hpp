@@ -66,7 +66,7 @@ class RichStatistics {
                Collector& out) const;
   void transitions(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void memory(const Typical& typical, const std::vector<double>& values, Collector& out) const;
-  void waves(const Typical& typical, const std::vector<double>& tame, Collector& out) const;
+  void waves(const Typical& typical, std::vector<double> tame, Collector& out) const;
   void lagged_pairs(const Values& data, Collector& out) const;
 
   std::vector<Typical> columns_;
