@@ -204,7 +204,8 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   std::copy(feeds, feeds + kSlots, feeds_);
   for (const Launch& launch : program.training) {
     if (launch.count > kMostOps) throw_usage("the network has too many layers for the CUDA engine");
-    if (launch.pooling || launch.buffers * row_stride(launch.width) * kBlock <= shared_bytes_) continue;
+    if (launch.kind != LaunchKind::rows) continue;
+    if (launch.buffers * row_stride(launch.width) * kBlock <= shared_bytes_) continue;
     throw_usage("layers of " + std::to_string(launch.width) +
                 " units do not fit into the shared memory of this GPU; use --device cpu");
   }
@@ -261,7 +262,7 @@ void CudaDevice::enqueue_input(const Feed& feed, const float* weights) {
 }
 
 void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weights) {
-  if (what.pooling) {
+  if (what.kind == LaunchKind::pooling) {
     const dim3 grid(static_cast<unsigned>(pool_blocks(what.pool)), static_cast<unsigned>(processors_));
     pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(what.pool, feed);
     return;

@@ -90,7 +90,7 @@ class PlainDevice final : public Device {
   }
 
   void run(const Launch& launch) {
-    if (launch.pooling) {
+    if (launch.kind == LaunchKind::pooling) {
       for (int set = 0; set < feed_.head->sets; ++set) pool(launch.pool, set);
       return;
     }

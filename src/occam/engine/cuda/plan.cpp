@@ -262,7 +262,7 @@ void Builder::end(std::vector<Launch>& launches) {
 
 void Builder::pool(std::vector<Launch>& launches, const PoolView& view) {
   Launch launch;
-  launch.pooling = true;
+  launch.kind = LaunchKind::pooling;
   launch.pool = view;
   launches.push_back(launch);
 }

@@ -126,9 +126,11 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-// A program of rows, or a pooling.
+enum class LaunchKind { rows, pooling };
+
+// A program of rows, or what happens between two of them.
 struct Launch {
-  bool pooling = false;
+  LaunchKind kind = LaunchKind::rows;
   PoolView pool;
   std::int32_t first = 0, count = 0;    // ops
   std::int32_t buffers = 0, width = 0;  // of the tile: so many matrices of so many columns
