@@ -5,6 +5,7 @@
 
 #include "occam/engine/cuda/chain.cuh"
 #include "occam/engine/cuda/device.hpp"
+#include "occam/engine/cuda/factor.cuh"
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/learning.cuh"
 #include "occam/engine/cuda/pool.cuh"
@@ -265,6 +266,14 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
   if (what.kind == LaunchKind::pooling) {
     const dim3 grid(static_cast<unsigned>(pool_blocks(what.pool)), static_cast<unsigned>(processors_));
     pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(what.pool, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::factor) {
+    factor_kernel<false><<<4 * processors_, kFactorThreads, 0, stream_>>>(what.factor, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::factor_back) {
+    factor_kernel<true><<<4 * processors_, kFactorThreads, 0, stream_>>>(what.factor, feed);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);

@@ -94,6 +94,10 @@ class PlainDevice final : public Device {
       for (int set = 0; set < feed_.head->sets; ++set) pool(launch.pool, set);
       return;
     }
+    if (launch.kind != LaunchKind::rows) {
+      for (int set = 0; set < feed_.head->sets; ++set) factor(launch, set);
+      return;
+    }
     const int rows = launch.of_sets ? feed_.head->sets : feed_.head->rows;
     buffers_.assign(
         static_cast<std::size_t>(launch.buffers),
@@ -191,14 +195,28 @@ class PlainDevice final : public Device {
       }
     }
     if (v.log_n) out[v.columns()] = log_n_input(v, last - first);
-    for (int a = 0; a < v.moments; ++a) {
-      for (int b = 0; b <= a; ++b) {
-        double sum = 0;
-        for (int r = first; r < last; ++r) {
-          const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride;
-          sum += static_cast<double>(u[a]) * u[b];
+    for (int h = 0; h < v.moment_blocks; ++h) {
+      for (int a = 0; a < v.moments; ++a) {
+        for (int b = 0; b <= a; ++b) {
+          double sum = 0;
+          for (int r = first; r < last; ++r) {
+            const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride + h;
+            sum += static_cast<double>(u[a * v.moment_blocks]) * u[b * v.moment_blocks];
+          }
+          out[v.moments_at() + pair_at(a, b) * v.moment_blocks + h] =
+              static_cast<float>(sum / (last - first));
         }
-        out[v.moments_at() + pair_at(a, b)] = static_cast<float>(sum / (last - first));
+      }
+    }
+  }
+
+  void factor(const Launch& launch, int set) {
+    const int n = place_of_set(set).n;
+    for (int h = 0; h < launch.factor.pool.moment_blocks; ++h) {
+      if (launch.kind == LaunchKind::factor) {
+        factor_of_set(OneCaller{}, launch.factor, set, h, n);
+      } else {
+        factor_of_set_back(OneCaller{}, launch.factor, set, h, n);
       }
     }
   }

@@ -21,6 +21,15 @@ struct Layer {
   std::int64_t weight = 0, bias = -1;
   std::int32_t in = 0, out = 0;
   Activation activation = Activation::identity;
+  std::int32_t beside = -1;  // what else it reads, or -1
+};
+
+// What a layer reads beside the output of the one before: the weights for it, and the gradient of x, which is
+// `before`, that of layers above, and what this one adds.
+struct Beside {
+  Layer layer;
+  Value x, d;
+  const float* before = nullptr;
 };
 
 // The widest layer a block can hold.
@@ -39,6 +48,7 @@ class Builder {
   Program build();
 
  private:
+  void make_factors();
   static Pooling pooling_named(const std::string& name) {
     const auto& names = pooling_names();
     return static_cast<Pooling>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -78,6 +88,7 @@ class Builder {
   void begin(bool of_sets);
   void end(std::vector<Launch>& launches);
   void pool(std::vector<Launch>& launches, const PoolView& view);
+  void factor(std::vector<Launch>& launches, LaunchKind kind);
   int load(const Value& from);
   Source source(int buffer, const Layer& layer, bool transposed);
   int product(std::vector<Source> sources, const Value& to, bool keep, Op op = {});
@@ -86,6 +97,9 @@ class Builder {
   void learn(const Layer& layer, const Value& x, const Value& d);
   int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
                  const Value& d_top, std::int64_t down_to);
+
+  Layer also_reads(Layer layer, const Value& x);
+  void factors_back(int d, const Layer& layer, const Value& of);
 
   void forward_rows(Invariant& part, int x);
   int forward_sets(std::vector<Launch>& launches, Invariant& part);
@@ -113,6 +127,9 @@ class Builder {
   Value x_;
   std::vector<Module> modules_;
   Invariant invariant_;
+  std::vector<Beside> besides_;  // layers that read the factors of the moments, from the last one down
+  FactorView factor_;
+  Value factors_;
   std::vector<Layer> post_;
   std::vector<Value> posts_;
   std::optional<Layer> summary_, parameters_;
@@ -205,8 +222,9 @@ Builder::Invariant Builder::make_invariant(const std::string& name, const Value&
   view.log_n = config_.options.log_n;
   view.log_n_mean = s.log_n_mean;
   view.log_n_scale = s.log_n_scale;
-  view.moments = part.factor_values.columns;
-  view.moments_stride = padded16(view.moments);
+  view.moments = static_cast<std::int32_t>(option("moments"));
+  view.moment_blocks = static_cast<std::int32_t>(option("moment_blocks"));
+  view.moments_stride = padded16(part.factor_values.columns);
   view.factors = part.factor_values.data;
   view.pooled = part.pooled.data;
   view.d_pooled = part.d_pooled.data;
@@ -320,7 +338,13 @@ int Builder::forward(int in, const std::vector<Layer>& layers, const std::vector
     Op op;
     op.bias = layers[i].bias;
     op.activation = layers[i].activation;
-    const int next = product({source(at, layers[i], false)}, outputs[i], true, op);
+    std::vector<Source> sources = {source(at, layers[i], false)};
+    if (const int beside = layers[i].beside; beside >= 0) {
+      const Beside& other = besides_[static_cast<std::size_t>(beside)];
+      sources.push_back(source(load(other.x), other.layer, false));
+    }
+    const int next = product(sources, outputs[i], true, op);
+    if (sources.size() > 1) release(sources.back().buffer);
     if (at != in || !keep_input) release(at);
     at = next;
   }
@@ -345,6 +369,7 @@ int Builder::stack_back(int d, const std::vector<Layer>& layers, const std::vect
   for (auto i = static_cast<std::int64_t>(layers.size()) - 1; i >= down_to; --i) {
     const auto at = static_cast<std::size_t>(i);
     learn(layers[at], i == 0 ? x : outputs[at - 1], of);
+    if (layers[at].beside >= 0) factors_back(d, layers[at], of);
     if (i == down_to) break;
     const Value below = value(layers[at].in, of.of_sets);
     const int next = backward({source(d, layers[at], true)}, outputs[at - 1], below, true);
@@ -353,6 +378,31 @@ int Builder::stack_back(int d, const std::vector<Layer>& layers, const std::vect
     of = below;
   }
   return d;
+}
+
+// Of a layer whose last inputs are x: those before them, and x beside.
+Layer Builder::also_reads(Layer layer, const Value& x) {
+  Beside beside;
+  beside.x = x;
+  beside.layer = {layer.weight + static_cast<std::int64_t>(layer.in - x.columns) * layer.out, -1, x.columns,
+                  layer.out, Activation::identity};
+  beside.d = value(x.columns, true);
+  if (!besides_.empty()) beside.before = besides_.back().d.data;
+  layer.in -= x.columns;
+  layer.beside = static_cast<std::int32_t>(besides_.size());
+  besides_.push_back(beside);
+  return layer;
+}
+
+void Builder::factors_back(int d, const Layer& layer, const Value& of) {
+  const Beside& beside = besides_[static_cast<std::size_t>(layer.beside)];
+  learn(beside.layer, beside.x, of);
+  Op op;
+  if (beside.before != nullptr) {
+    op.add = Add::set_row;
+    op.from = beside.before;
+  }
+  product({source(d, beside.layer, true)}, beside.d, false, op);
 }
 
 void Builder::forward_rows(Invariant& part, int x) {
@@ -375,6 +425,7 @@ void Builder::forward_rows(Invariant& part, int x) {
 // Leaves the features of data sets in the buffer that it returns, with the program still open.
 int Builder::forward_sets(std::vector<Launch>& launches, Invariant& part) {
   pool(launches, part.view);
+  if (&part == &invariant_ && factor_.out != nullptr) factor(launches, LaunchKind::factor);
   begin(true);
   return forward(load(part.pooled), part.after, part.afterwards, false);
 }
@@ -526,6 +577,26 @@ std::vector<Source> Builder::backward_rows(Invariant& part, bool further) {
   return sources;
 }
 
+// The layers that read the factors of the moments, and where these lie.
+void Builder::make_factors() {
+  factors_ = value(invariant_.view.pairs() * invariant_.view.moment_blocks, true);
+  if (summary_ && (config_.options.direct || post_.empty())) summary_ = also_reads(*summary_, factors_);
+  if (!post_.empty()) post_.front() = also_reads(post_.front(), factors_);
+  factor_.pool = invariant_.view;
+  factor_.stride = padded16(factors_.columns);
+  factor_.out = factors_.data;
+  factor_.d_out = besides_.back().d.data;
+  factor_.d_pooled = invariant_.d_pooled.data;
+  factor_.scratch = arena_.take<double>(capacity_.sets * factors_.columns);
+}
+
+void Builder::factor(std::vector<Launch>& launches, LaunchKind kind) {
+  Launch launch;
+  launch.kind = kind;
+  launch.factor = factor_;
+  launches.push_back(launch);
+}
+
 Program Builder::build() {
   program_.input = input();
   const Value* x = &x_;
@@ -541,6 +612,7 @@ Program Builder::build() {
     summary_ = layer("summary", Activation::identity);
     summary_value_ = value(summary_->out, true);
   }
+  if (config_.body.at("factor").get<bool>() && option("moments") > 0) make_factors();
   models_ = layer("head", Activation::identity);
   if (config_.options.growth) {
     const std::int32_t in = models_.in / 2;
@@ -569,6 +641,7 @@ Program Builder::build() {
   loss();
   back();
   end(launches);
+  if (factor_.out != nullptr) factor(launches, LaunchKind::factor_back);
   Invariant* part = &invariant_;
   for (std::int64_t i = static_cast<std::int64_t>(modules_.size()); i >= 0; --i) {
     begin(false);
@@ -675,6 +748,10 @@ Program make_program(const Network<float>& network, const LearningPlan& plan, Ca
   refuse(config.options.head != "evidential" && config.options.head != "softmax",
          "the head '" + config.options.head + "'");
   refuse(!config.statistics.mean.empty(), "the statistics of ordered data");
+  refuse(config.options.summary == 0 && config.body.at("factor").get<bool>() &&
+             config.body.at("moments").get<std::int64_t>() > 0 &&
+             (config.options.direct || config.options.post_layers == 0),
+         "outputs that read factors of moments without a summary");
   return Builder(network, plan, capacity, arena).build();
 }
 

@@ -68,14 +68,25 @@ struct PoolView {
   float sum_scale = 1;
   bool log_n = false;
   double log_n_mean = 0, log_n_scale = 1;
-  std::int32_t moments = 0, moments_stride = 0;
-  const float* factors = nullptr;  // (rows, moments_stride)
+  std::int32_t moments = 0, moment_blocks = 1, moments_stride = 0;
+  const float* factors = nullptr;  // (rows, moments_stride), columns of blocks as nn/factor has them
   float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
   const float* d_pooled = nullptr;
   std::int32_t pooled_stride = 0;
 
   OCCAM_BOTH int columns() const { return pooling == Pooling::mean_sum ? 2 * width : width; }
   OCCAM_BOTH int moments_at() const { return columns() + (log_n ? 1 : 0); }
+  OCCAM_BOTH int pairs() const { return moments * (moments + 1) / 2; }
+};
+
+// The factors of the moments of each data set (nn/factor), and the way back.
+struct FactorView {
+  PoolView pool;  // whose moments
+  std::int32_t stride = 0;
+  float* out = nullptr;          // (sets, stride)
+  const float* d_out = nullptr;  // (sets, stride)
+  float* d_pooled = nullptr;     // those of the pool, to be added to
+  double* scratch = nullptr;     // (sets, blocks, pairs)
 };
 
 // One product: rows in a buffer of the tile times weights, or their transpose.
@@ -126,12 +137,13 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-enum class LaunchKind { rows, pooling };
+enum class LaunchKind { rows, pooling, factor, factor_back };
 
 // A program of rows, or what happens between two of them.
 struct Launch {
   LaunchKind kind = LaunchKind::rows;
   PoolView pool;
+  FactorView factor;
   std::int32_t first = 0, count = 0;    // ops
   std::int32_t buffers = 0, width = 0;  // of the tile: so many matrices of so many columns
   bool of_sets = false;                 // rows are data sets
