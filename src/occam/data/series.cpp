@@ -7,21 +7,34 @@
 
 namespace occam {
 
+namespace {
+
 // Goertzel's recurrence, one product for each value and wave; all waves side by side, as in a register.
-void wave_strengths(std::span<const double> values, std::span<double, kWaveLengths> out) {
-  std::array<double, kWaveLengths> turn, last{}, before{};
-  for (std::size_t k = 0; k < kWaveLengths; ++k)
-    turn[k] = 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / kWaveLengths);
+template <std::size_t K>
+void goertzel(std::span<const double> values, std::span<double, K> out) {
+  std::array<double, K> turn, last{}, before{};
+  for (std::size_t k = 0; k < K; ++k)
+    turn[k] = 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / static_cast<double>(K));
   for (const double value : values) {
     const double x = std::isnan(value) ? 0 : value;
-    for (std::size_t k = 0; k < kWaveLengths; ++k) {
+    for (std::size_t k = 0; k < K; ++k) {
       const double next = x + turn[k] * last[k] - before[k];
       before[k] = last[k];
       last[k] = next;
     }
   }
-  for (std::size_t k = 0; k < kWaveLengths; ++k)
+  for (std::size_t k = 0; k < K; ++k)
     out[k] = std::max(0.0, last[k] * last[k] + before[k] * before[k] - turn[k] * last[k] * before[k]);
+}
+
+}  // namespace
+
+void wave_strengths(std::span<const double> values, std::span<double, kWaveLengths> out) {
+  goertzel<kWaveLengths>(values, out);
+}
+
+void fine_wave_strengths(std::span<const double> values, std::span<double, kFineWaves> out) {
+  goertzel<kFineWaves>(values, out);
 }
 
 void partial_autocorrelations(std::span<const double> values, std::span<double, kPartialLags> out) {

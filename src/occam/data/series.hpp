@@ -18,6 +18,9 @@ inline double wave_period(int k) {
 // |sum over t of x_t exp(i w t)|^2 for every wave. Values should have mean 0; missing ones (NaN) count as
 // that.
 void wave_strengths(std::span<const double> values, std::span<double, kWaveLengths> out);
+// The same of waves that make k turns in 2 kFineWaves observations: as fine as series of a hundred can tell.
+inline constexpr int kFineWaves = 60;
+void fine_wave_strengths(std::span<const double> values, std::span<double, kFineWaves> out);
 
 // Partial autocorrelations: what x_t and x_{t-k} share beyond what lies between them, for k = 1, 2, ... (0
 // where the series is too short), by the recurrence of Durbin and Levinson. Values should have mean 0;

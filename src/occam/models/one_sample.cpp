@@ -81,7 +81,6 @@ ProblemSpec one_sample() {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
-                                                                       {"direct", false},
                                                                        {"inv_width", 32},
                                                                        {"after_width", 32},
                                                                        {"after_layers", 2},

@@ -79,6 +79,7 @@ void check(const NetworkConfig& config) {
 void name_what_old_files_do_not(json& body) {
   if (!body.is_object()) return;
   if (!body.contains("moments")) body["moments"] = 0;
+  if (!body.contains("moment_blocks")) body["moment_blocks"] = 1;
   if (!body.contains("factor")) body["factor"] = false;
   if (!body.contains("after_width") && body.contains("inv_width")) body["after_width"] = body["inv_width"];
   if (!body.contains("after_layers") && body.contains("inv_layers"))
@@ -190,7 +191,8 @@ Fields fields(NetworkOptions& o) {
               .one_of({"robust", "plain"}),
           field("statistics", o.statistics, "ordered data: whether the network is told plain statistics"),
           field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
-          field("direct", o.direct, "whether factors of moments, and statistics, enter the summary directly, too")};
+          field("direct", o.direct,
+                "whether factors of moments, and statistics, enter the summary directly, too")};
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {

@@ -28,8 +28,8 @@ struct SetOptions {
   std::int64_t equiv_width = 64;
   std::int64_t equiv_layers = 2;
   std::string pooling = "mean+sum";
-  std::int64_t moments = 16;
-  std::int64_t moment_blocks = 1;
+  std::int64_t moments = 10;
+  std::int64_t moment_blocks = 4;
   bool factor = true;
 };
 
@@ -84,7 +84,7 @@ class Invariant {
     Matrix<T> pooled;
     Matrix<T>* after;
     Matrix<T> factors;  // of the moments; data null without
-    Matrix<T> shares;  // (tiles, columns of `pooled`) of tiles in what was pooled; data null without tiles
+    Matrix<T> shares;   // (tiles, columns of `pooled`) of tiles in what was pooled; data null without tiles
   };
 
   Invariant(const SetOptions& o, BodyPlan<T>& plan, const std::string& name, std::int64_t in)
@@ -132,7 +132,8 @@ class Invariant {
       score_out_->forward(packed, last(score_, rows.score), rows.weights);
     }
     if (factors_) {
-      rows.factors = workspace.matrix<T>(x.rows, factors_->out());
+      // One row more, that vectors may reach into.
+      rows.factors = workspace.matrix<T>(x.rows + 1, factors_->out()).rows_from(0, x.rows);
       factors_->forward(packed, e, rows.factors);
       input_factors_->forward_added(packed, x, rows.factors);
     }
@@ -146,7 +147,8 @@ class Invariant {
     if (pooling_ == Pooling::max) rows.largest = workspace.take<std::int32_t>(count * embed_.out());
     pool<T>(pooling_, sum_scale_, {last(embed_, rows.embed), offsets, count}, rows.weights, sets.pooled,
             rows.largest);
-    if (factors_) mean_products<T>({rows.factors, offsets, count}, blocks_, moments_of(sets.pooled), workspace);
+    if (factors_)
+      mean_products<T>({rows.factors, offsets, count}, blocks_, moments_of(sets.pooled), workspace);
     return sets;
   }
 
@@ -192,8 +194,8 @@ class Invariant {
     return both;
   }
   // The gradient of what was pooled, from that of both.
-  Matrix<T> with_factors_back(const T* packed, const Sets& sets, const std::int64_t* offsets, Matrix<T> d_both,
-                              T* gradient, Workspace& workspace) const {
+  Matrix<T> with_factors_back(const T* packed, const Sets& sets, const std::int64_t* offsets,
+                              Matrix<T> d_both, T* gradient, Workspace& workspace) const {
     const Matrix<T> d_out = workspace.zeros<T>(d_both.rows, after_.out());
     for (std::int64_t set = 0; set < d_out.rows; ++set)
       std::copy_n(d_both.row(set), d_out.columns, d_out.row(set));
@@ -428,9 +430,9 @@ class SetBody final : public Body<T> {
     Tape& kept = *static_cast<Tape*>(tape);
     Matrix<T>* d_pooled = workspace.take<Matrix<T>>(top() + 1);
     const Sets& sets = kept.sets[top()];
-    d_pooled[top()] =
-        factored_ ? invariant_->with_factors_back(packed, sets, input.offsets(), d_features, gradient, workspace)
-                  : invariant_->after_back(packed, sets, d_features, gradient, workspace);
+    d_pooled[top()] = factored_ ? invariant_->with_factors_back(packed, sets, input.offsets(), d_features,
+                                                                gradient, workspace)
+                                : invariant_->after_back(packed, sets, d_features, gradient, workspace);
     if (kept.tiles != nullptr) {
       backward_tiles(packed, input, kept, d_pooled, gradient, workspace);
     } else {
@@ -452,8 +454,8 @@ class SetBody final : public Body<T> {
     Rows rows;  // of all observations; without tiles only
     Tile* tiles = nullptr;
     std::int64_t tile_count = 0;
-    Sets* sets;  // (levels)
-    Matrix<T>* parts;                   // of the equivariant modules
+    Sets* sets;        // (levels)
+    Matrix<T>* parts;  // of the equivariant modules
   };
 
   std::int64_t top() const { return static_cast<std::int64_t>(modules_.size()); }

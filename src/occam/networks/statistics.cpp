@@ -308,8 +308,8 @@ void gains(const Channels& c, std::int64_t e, bool many_values, Workspace& works
   std::array<double, kPartialLags> partials;
   partial_autocorrelations(x, partials);
   for (const double partial : partials) write(std::log1p(-std::min(partial * partial, 1 - 1e-9)));
-  std::array<double, kWaveLengths> strengths;
-  wave_strengths(x, strengths);
+  std::array<double, kFineWaves> strengths;
+  fine_wave_strengths(x, strengths);
   // Of a spread of 1 a pure wave has a strength of n^2 / 2.
   for (const double strength : strengths)
     write(std::log1p(-std::min(2 * strength / (length * length), 1 - 1e-4)));

@@ -48,16 +48,16 @@ TEST(Statistics, FindTheCoefficientOfAnAutoregression) {
   }
 }
 
-// Waves, from the longest to two observations, stand before 36 gains, 24 of which are theirs.
+// Waves, from the longest to two observations, stand before 72 gains, 60 of which are theirs.
 TEST(Statistics, FindWaves) {
   std::vector<double> x = autoregressive(0, 96);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] += 2 * std::sin(2 * std::numbers::pi * static_cast<double>(i) / 6);
   const std::vector<double> s = Series(x).statistics();
-  const auto waves = std::vector<double>(s.end() - 60, s.end() - 36);
+  const auto waves = std::vector<double>(s.end() - 96, s.end() - 72);
   EXPECT_EQ(std::max_element(waves.begin(), waves.end()) - waves.begin(), 48 / 6 - 1);
-  const auto gains = std::vector<double>(s.end() - 25, s.end() - 1);
-  EXPECT_EQ(std::min_element(gains.begin(), gains.end()) - gains.begin(), 48 / 6 - 1);
+  const auto gains = std::vector<double>(s.end() - 61, s.end() - 1);
+  EXPECT_EQ(std::min_element(gains.begin(), gains.end()) - gains.begin(), 120 / 6 - 1);
 }
 
 // Three symbols as indicators: every other pair of them is repeated.
@@ -87,8 +87,8 @@ TEST(Statistics, KeepOlderLists) {
   const Series series(autoregressive(0.5, 50));
   const std::vector<double> all = series.statistics();
   for (const auto& [list, size] : std::vector<std::pair<StatisticsList, std::size_t>>{
-           {StatisticsList::first, all.size() - 36 - 24},
-           {StatisticsList::with_waves_and_memory, all.size() - 36}}) {
+           {StatisticsList::first, all.size() - 72 - 24},
+           {StatisticsList::with_waves_and_memory, all.size() - 72}}) {
     const Statistics older({{0, true}}, list);
     ASSERT_EQ(static_cast<std::size_t>(older.size()), size);
     std::vector<double> out(size);

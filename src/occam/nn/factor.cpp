@@ -10,8 +10,8 @@ void factor(std::int64_t k, std::int64_t blocks, Matrix<const T> moments, const 
   for (std::int64_t set = 0; set < moments.rows; ++set) {
     const auto n = static_cast<double>(offsets[set + 1] - offsets[set]);
     for (std::int64_t h = 0; h < blocks; ++h) {
-      factor_block(OneCaller{}, static_cast<int>(k), static_cast<int>(blocks), moments.row(set) + h, n, l,
-                   out.row(set) + h);
+      const std::int64_t at = h * k * (k + 1) / 2;
+      factor_block(OneCaller{}, static_cast<int>(k), moments.row(set) + at, n, l, out.row(set) + at);
     }
   }
 }
@@ -24,8 +24,9 @@ void factor_back(std::int64_t k, std::int64_t blocks, Matrix<const T> moments, c
   for (std::int64_t set = 0; set < moments.rows; ++set) {
     const auto n = static_cast<double>(offsets[set + 1] - offsets[set]);
     for (std::int64_t h = 0; h < blocks; ++h) {
-      factor_block_back(OneCaller{}, static_cast<int>(k), static_cast<int>(blocks), moments.row(set) + h, n,
-                        out.row(set) + h, d_out.row(set) + h, d, d_moments.row(set) + h);
+      const std::int64_t at = h * k * (k + 1) / 2;
+      factor_block_back(OneCaller{}, static_cast<int>(k), moments.row(set) + at, n, out.row(set) + at,
+                        d_out.row(set) + at, d, d_moments.row(set) + at);
     }
   }
 }

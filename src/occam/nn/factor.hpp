@@ -3,9 +3,7 @@
 // u_j that the columns before it leave unexplained, L_jp what they explain: what the evidence of linear and
 // Gaussian models is made of, and what layers come near only slowly. The unit matrix stands for a prior worth
 // one observation; its scale is that of u, which is learned.
-//
-// Several blocks of k columns lie side by side, block by block the fastest: element (a, b), a >= b, of block
-// h is at pair_at(a, b) * blocks + h.
+// Element (a, b), a >= b, of M and L is at pair_at(a, b); several blocks lie side by side.
 #pragma once
 
 #include <cmath>
@@ -31,17 +29,15 @@ struct OneCaller {
   OCCAM_BOTH void wait() const {}
 };
 
-// Of one block: `mean` and `out` with `stride` between their elements, `l` (pairs) scratch. The members of a
-// group share the rows.
+// Of one block; `l` (pairs) is scratch. The members of a group share the rows.
 template <class Group, class T>
-OCCAM_BOTH void factor_block(const Group& group, int k, int stride, const T* mean, double n, double* l,
-                             T* out) {
+OCCAM_BOTH void factor_block(const Group& group, int k, const T* mean, double n, double* l, T* out) {
   for (int j = 0; j < k; ++j) {
     double* const row = l + pair_at(j, 0);
-    const double whole = static_cast<double>(mean[pair_at(j, j) * stride]) + 1 / n;
+    const double whole = static_cast<double>(mean[pair_at(j, j)]) + 1 / n;
     for (int i = j + group.rank(); i < k; i += group.size()) {
       const double* const other = l + pair_at(i, 0);
-      double sum = i == j ? whole : static_cast<double>(mean[pair_at(i, j) * stride]);
+      double sum = i == j ? whole : static_cast<double>(mean[pair_at(i, j)]);
       for (int p = 0; p < j; ++p) sum -= other[p] * row[p];
       l[pair_at(i, j)] = sum;
     }
@@ -52,7 +48,7 @@ OCCAM_BOTH void factor_block(const Group& group, int k, int stride, const T* mea
     for (int i = j + group.rank(); i < k; i += group.size()) {
       const double value = i == j ? root : l[pair_at(i, j)] / root;
       l[pair_at(i, j)] = value;
-      out[pair_at(i, j) * stride] = static_cast<T>(i == j ? log(root) : value);
+      out[pair_at(i, j)] = static_cast<T>(i == j ? log(root) : value);
     }
     group.wait();
   }
@@ -60,12 +56,12 @@ OCCAM_BOTH void factor_block(const Group& group, int k, int stride, const T* mea
 
 // From the gradient of `out` to that of `mean`, which is added to; `d` (pairs) scratch.
 template <class Group, class T>
-OCCAM_BOTH void factor_block_back(const Group& group, int k, int stride, const T* mean, double n,
-                                  const T* out, const T* d_out, double* d, T* d_mean) {
-  const auto factor = [=](int a, int b) { return static_cast<double>(out[pair_at(a, b) * stride]); };
+OCCAM_BOTH void factor_block_back(const Group& group, int k, const T* mean, double n, const T* out,
+                                  const T* d_out, double* d, T* d_mean) {
+  const auto factor = [=](int a, int b) { return static_cast<double>(out[pair_at(a, b)]); };
   for (int i = group.rank(); i < k; i += group.size()) {
-    for (int j = 0; j < i; ++j) d[pair_at(i, j)] = static_cast<double>(d_out[pair_at(i, j) * stride]);
-    d[pair_at(i, i)] = static_cast<double>(d_out[pair_at(i, i) * stride]) * exp(-factor(i, i));
+    for (int j = 0; j < i; ++j) d[pair_at(i, j)] = static_cast<double>(d_out[pair_at(i, j)]);
+    d[pair_at(i, i)] = static_cast<double>(d_out[pair_at(i, i)]) * exp(-factor(i, i));
   }
   group.wait();
   for (int j = k - 1; j >= 0; --j) {
@@ -74,7 +70,7 @@ OCCAM_BOTH void factor_block_back(const Group& group, int k, int stride, const T
     group.wait();
     double of_pivot = d[pair_at(j, j)];
     for (int i = j + 1; i < k; ++i) of_pivot -= d[pair_at(i, j)] * factor(i, j);
-    const double whole = static_cast<double>(mean[pair_at(j, j) * stride]) + 1 / n;
+    const double whole = static_cast<double>(mean[pair_at(j, j)]) + 1 / n;
     of_pivot = root * root > 1.001 * kLeastPivot * whole ? of_pivot / (2 * root) : 0;
     group.wait();
     for (int p = group.rank(); p < j; p += group.size()) d[pair_at(j, p)] -= 2 * of_pivot * factor(j, p);
@@ -88,7 +84,7 @@ OCCAM_BOTH void factor_block_back(const Group& group, int k, int stride, const T
     if (group.rank() == 0) d[pair_at(j, j)] = of_pivot;
     group.wait();
   }
-  for (int t = group.rank(); t < k * (k + 1) / 2; t += group.size()) d_mean[t * stride] += static_cast<T>(d[t]);
+  for (int t = group.rank(); t < k * (k + 1) / 2; t += group.size()) d_mean[t] += static_cast<T>(d[t]);
 }
 
 // Of all data sets: moments and out (sets, blocks * pairs), n their sizes by their offsets.

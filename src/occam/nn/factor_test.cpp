@@ -17,7 +17,7 @@ constexpr std::int64_t kWidth = kBlocks * product_columns(kColumns);
 struct Products {
   Workspace workspace;
   std::vector<std::int64_t> offsets = {0, 1, 4, 20, 50};
-  Matrix<double> u = workspace.zeros<double>(50, kBlocks * kColumns);
+  Matrix<double> u = workspace.zeros<double>(50, kBlocks* kColumns);
   Matrix<double> moments = workspace.zeros<double>(kSets, kWidth);
 
   Products() {
@@ -31,7 +31,7 @@ struct Products {
 };
 
 std::int64_t place(int a, int b, std::int64_t h) {
-  return pair_at(a, b) * kBlocks + h;
+  return h * product_columns(kColumns) + pair_at(a, b);
 }
 
 TEST(Factor, BlocksAreProductsOfTheirOwnColumns) {
@@ -42,7 +42,7 @@ TEST(Factor, BlocksAreProductsOfTheirOwnColumns) {
         for (int b = 0; b <= a; ++b) {
           double sum = 0;
           for (std::int64_t r = p.offsets[set]; r < p.offsets[set + 1]; ++r)
-            sum += p.u.row(r)[a * kBlocks + h] * p.u.row(r)[b * kBlocks + h];
+            sum += p.u.row(r)[h * kColumns + a] * p.u.row(r)[h * kColumns + b];
           EXPECT_NEAR(p.moments.row(set)[place(a, b, h)], sum / p.n(set), 1e-12);
         }
       }
@@ -100,7 +100,8 @@ TEST(Factor, GradientsAreThoseOfDifferences) {
       at = before - step;
       const double below = value();
       at = before;
-      EXPECT_NEAR(d_moments.row(i)[c] - (c == 0 ? 7 : 0), (above - below) / (2 * step), 2e-6) << i << ' ' << c;
+      EXPECT_NEAR(d_moments.row(i)[c] - (c == 0 ? 7 : 0), (above - below) / (2 * step), 2e-6)
+          << i << ' ' << c;
     }
   }
 }
@@ -114,8 +115,8 @@ TEST(Factor, WhatOnlyRoundingLeavesIsBounded) {
   Workspace workspace;
   factor<float>(2, 1, {moments.data(), 1, 3, 3}, offsets, {out.data(), 1, 3, 3}, workspace);
   EXPECT_NEAR(out[2], 0.5 * std::log(1e4 * kLeastPivot), 1e-3);
-  factor_back<float>(2, 1, {moments.data(), 1, 3, 3}, offsets, {out.data(), 1, 3, 3},
-                     {d_out.data(), 1, 3, 3}, {d_moments.data(), 1, 3, 3}, workspace);
+  factor_back<float>(2, 1, {moments.data(), 1, 3, 3}, offsets, {out.data(), 1, 3, 3}, {d_out.data(), 1, 3, 3},
+                     {d_moments.data(), 1, 3, 3}, workspace);
   EXPECT_EQ(d_moments[2], 0);
   for (const float each : d_moments) EXPECT_TRUE(std::isfinite(each));
 }

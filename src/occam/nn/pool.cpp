@@ -187,85 +187,29 @@ template void tile_shares(Pooling, const std::int64_t*, Matrix<const float>, Mat
 template void tile_shares(Pooling, const std::int64_t*, Matrix<const double>, Matrix<const double>,
                           Matrix<double>);
 
-namespace {
-
-// One block: a product of matrices for every data set.
-template <class T>
-void mean_products_of_one(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {
-  const std::int64_t k = x.x.columns;
-  const Matrix<T> products = workspace.zeros<T>(k, k);
-  for (std::int64_t set = 0; set < x.sets; ++set) {
-    const Matrix<const T> rows = x.x.rows_from(x.offsets[set], x.size(set));
-    kernels<T>().multiply_transposed({.a = rows.data,
-                                      .a_stride = rows.stride,
-                                      .b = rows.data,
-                                      .b_stride = rows.stride,
-                                      .c = products.data,
-                                      .c_stride = products.stride,
-                                      .rows = k,
-                                      .inner = rows.rows,
-                                      .columns = k});
-    const T factor = T{1} / static_cast<T>(rows.rows);
-    T* to = out.row(set);
-    for (std::int64_t a = 0; a < k; ++a) {
-      for (std::int64_t b = 0; b <= a; ++b) *to++ = factor * products.row(a)[b];
-    }
-  }
-}
-
-template <class T>
-void mean_products_of_one_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x,
-                               Workspace& workspace) {
-  const std::int64_t k = x.x.columns;
-  const Matrix<T> both = workspace.zeros<T>(k, k);  // the gradient of a full matrix, counted twice
-  T* const panels = workspace.take<T>(packed_elements<T>(k, k));
-  for (std::int64_t set = 0; set < x.sets; ++set) {
-    const Matrix<const T> rows = x.x.rows_from(x.offsets[set], x.size(set));
-    const T factor = T{1} / static_cast<T>(rows.rows);
-    const T* from = d_out.row(set);
-    for (std::int64_t a = 0; a < k; ++a) {
-      for (std::int64_t b = 0; b < a; ++b, ++from) both.row(a)[b] = both.row(b)[a] = factor * *from;
-      both.row(a)[a] = 2 * factor * *from++;
-    }
-    kernels<T>().pack(both.data, both.stride, 1, k, k, panels);
-    const Matrix<T> d_rows = d_x.rows_from(x.offsets[set], x.size(set));
-    kernels<T>().multiply({.a = rows.data,
-                           .a_stride = rows.stride,
-                           .b = panels,
-                           .b_stride = 0,
-                           .c = d_rows.data,
-                           .c_stride = d_rows.stride,
-                           .rows = rows.rows,
-                           .inner = k,
-                           .columns = k});
-  }
-}
-
-// Across blocks, where memory is contiguous.
-template <class T>
-void add_products(std::int64_t blocks, const T* a, const T* b, T* sum) {
-  for (std::int64_t h = 0; h < blocks; ++h) sum[h] += a[h] * b[h];
-}
-
-}  // namespace
-
 template <class T>
 void mean_products(Ragged<const T> x, std::int64_t blocks, Matrix<T> out, Workspace& workspace) {
   const Workspace::Scope scope(workspace);
-  if (blocks == 1) return mean_products_of_one(x, out, workspace);
   const std::int64_t k = x.x.columns / blocks;
+  const Matrix<T> products = workspace.zeros<T>(k, k);
   for (std::int64_t set = 0; set < x.sets; ++set) {
-    T* const sums = out.row(set);
-    std::fill_n(sums, out.columns, T{0});
-    for (std::int64_t r = x.offsets[set]; r < x.offsets[set + 1]; ++r) {
-      const T* const u = x.x.row(r);
-      T* sum = sums;
+    const T factor = T{1} / static_cast<T>(x.size(set));
+    T* to = out.row(set);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const T* const first = x.x.row(x.offsets[set]) + block * k;
+      kernels<T>().multiply_transposed({.a = first,
+                                        .a_stride = x.x.stride,
+                                        .b = first,
+                                        .b_stride = x.x.stride,
+                                        .c = products.data,
+                                        .c_stride = products.stride,
+                                        .rows = k,
+                                        .inner = x.size(set),
+                                        .columns = k});
       for (std::int64_t a = 0; a < k; ++a) {
-        for (std::int64_t b = 0; b <= a; ++b, sum += blocks)
-          add_products(blocks, u + a * blocks, u + b * blocks, sum);
+        for (std::int64_t b = 0; b <= a; ++b) *to++ = factor * products.row(a)[b];
       }
     }
-    scale_row(sums, T{1} / static_cast<T>(x.size(set)), out.columns, sums);
   }
 }
 
@@ -273,23 +217,35 @@ template <class T>
 void mean_products_back(Ragged<const T> x, std::int64_t blocks, Matrix<const T> d_out, Matrix<T> d_x,
                         Workspace& workspace) {
   const Workspace::Scope scope(workspace);
-  if (blocks == 1) return mean_products_of_one_back(x, d_out, d_x, workspace);
   const std::int64_t k = x.x.columns / blocks;
-  T* const scaled = workspace.take<T>(d_out.columns);
+  const Matrix<T> both = workspace.zeros<T>(k, k);  // the gradient of a full matrix, counted twice
+  T* const panels = workspace.take<T>(packed_elements<T>(k, k));
+  // Products fill whole vectors: what one block writes too much, the next one puts right. The last one has to
+  // have room for it.
+  const bool room = (blocks - 1) * k + both.stride <= d_x.stride;
   for (std::int64_t set = 0; set < x.sets; ++set) {
-    scale_row(d_out.row(set), T{1} / static_cast<T>(x.size(set)), d_out.columns, scaled);
-    for (std::int64_t r = x.offsets[set]; r < x.offsets[set + 1]; ++r) {
-      const T* const u = x.x.row(r);
-      T* const d = d_x.row(r);
-      std::fill_n(d, x.x.columns, T{0});
-      const T* of_pair = scaled;
-      // That of a square is met twice, as its slope asks for.
+    const Workspace::Scope of_set(workspace);
+    const T factor = T{1} / static_cast<T>(x.size(set));
+    const T* from = d_out.row(set);
+    const Matrix<T> apart = room ? Matrix<T>{} : workspace.matrix<T>(x.size(set), k);
+    for (std::int64_t block = 0; block < blocks; ++block) {
       for (std::int64_t a = 0; a < k; ++a) {
-        for (std::int64_t b = 0; b <= a; ++b, of_pair += blocks) {
-          add_products(blocks, of_pair, u + b * blocks, d + a * blocks);
-          add_products(blocks, of_pair, u + a * blocks, d + b * blocks);
-        }
+        for (std::int64_t b = 0; b < a; ++b, ++from) both.row(a)[b] = both.row(b)[a] = factor * *from;
+        both.row(a)[a] = 2 * factor * *from++;
       }
+      kernels<T>().pack(both.data, both.stride, 1, k, k, panels);
+      const Matrix<T> own = d_x.rows_from(x.offsets[set], x.size(set)).columns_from(block * k, k);
+      const Matrix<T> to = room ? own : apart;
+      kernels<T>().multiply({.a = x.x.row(x.offsets[set]) + block * k,
+                             .a_stride = x.x.stride,
+                             .b = panels,
+                             .b_stride = 0,
+                             .c = to.data,
+                             .c_stride = to.stride,
+                             .rows = to.rows,
+                             .inner = k,
+                             .columns = k});
+      for (std::int64_t r = 0; !room && r < to.rows; ++r) std::copy_n(to.row(r), k, own.row(r));
     }
   }
 }

@@ -52,9 +52,9 @@ void tile_shares(Pooling pooling, const std::int64_t* sizes, Matrix<const T> poo
 template <class T>
 void join_tiles(Matrix<const T> shares, Matrix<const T> parts, T* pooled);
 
-// Mean over the rows of each set of the products of all pairs of columns, each with itself included. The
-// columns are blocks side by side (element a of block h at a * blocks + h), and only those of one block meet;
-// so are the results (pair t of block h at t * blocks + h).
+// Mean over the rows of each set of the products of all pairs of columns of a block, each with itself
+// included. Blocks of equally many columns lie side by side, in x and in the result. Behind the last row of x
+// a vector may be read.
 constexpr std::int64_t product_columns(std::int64_t columns) {
   return columns * (columns + 1) / 2;
 }

@@ -28,6 +28,8 @@ constexpr std::int64_t kValidationSamples = 100;
 constexpr std::int64_t kValidationSets = 2000;
 // Steps after which an engine is asked what came of them: it need not be waited for at each.
 constexpr std::int64_t kReportEvery = 16;
+// With more models than this a network gets wider (chosen on the 50 models of exact-zoo/fifty-peaks).
+constexpr std::int64_t kFewModels = 16;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -93,9 +95,19 @@ struct Trainer::State {
   }
 };
 
+// Where models are many, what tells them apart is, too: a wider summary, and more blocks of products.
+json widths_for(const Problem& problem) {
+  if (problem.J() <= kFewModels) return json::object();
+  const std::int64_t summary = std::min<std::int64_t>(256, (problem.J() + 15) / 16 * 16);
+  json widths = {{"summary", summary}, {"post_width", 2 * summary}};
+  if (!problem.ordered()) widths["moment_blocks"] = 8;
+  return widths;
+}
+
 NetworkConfig network_for(const Problem& problem, const json& options) {
   NetworkConfig config;
   config.options.architecture = problem.ordered() ? "sequence" : "set";
+  config.set_options(widths_for(problem), problem.name());
   config.set_options(problem.network(), problem.name());
   config.set_options(options, "network");
   return config;

@@ -87,35 +87,40 @@ OCCAM_BOTH inline float score_gradient(const PoolView& v, Place at, int c) {
 }
 
 OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int column) {
-  const int a = column / v.moment_blocks, h = column % v.moment_blocks;
-  const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride + v.moments_at() + h;
-  const float* u = v.factors + static_cast<std::int64_t>(at.row) * v.moments_stride + h;
-  // Once more: the square of a has its slope twice.
-  float sum = d[pair_at(a, a) * v.moment_blocks] * u[a * v.moment_blocks];
-  for (int b = 0; b < v.moments; ++b) sum += d[pair_at(a, b) * v.moment_blocks] * u[b * v.moment_blocks];
+  const int block = column / v.moments, a = column % v.moments;
+  const float* d =
+      v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride + v.moments_at() + block * v.pairs();
+  const float* u = v.factors + static_cast<std::int64_t>(at.row) * v.moments_stride + block * v.moments;
+  float sum = d[pair_at(a, a)] * u[a];  // once more: the square of a has its slope twice
+  for (int b = 0; b < v.moments; ++b) sum += d[pair_at(a, b)] * u[b];
   return sum / static_cast<float>(at.n);
+}
+
+// Where the moments and the factors of one block of a data set are.
+struct FactorPlace {
+  std::int64_t moments, factors, scratch;
+};
+OCCAM_BOTH inline FactorPlace factor_place(const FactorView& v, int set, int block) {
+  const PoolView& pool = v.pool;
+  const int at = block * pool.pairs();
+  return {static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + at,
+          static_cast<std::int64_t>(set) * v.stride + at,
+          static_cast<std::int64_t>(set) * pool.moment_blocks * pool.pairs() + at};
 }
 
 // The factor of one block of the moments of a data set of n, and the way back.
 template <class Group>
 OCCAM_BOTH void factor_of_set(const Group& group, const FactorView& v, int set, int block, int n) {
-  const PoolView& pool = v.pool;
-  factor_block(group, pool.moments, pool.moment_blocks,
-               pool.pooled + static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + block,
-               static_cast<double>(n),
-               v.scratch + (static_cast<std::int64_t>(set) * pool.moment_blocks + block) * pool.pairs(),
-               v.out + static_cast<std::int64_t>(set) * v.stride + block);
+  const FactorPlace at = factor_place(v, set, block);
+  factor_block(group, v.pool.moments, v.pool.pooled + at.moments, static_cast<double>(n),
+               v.scratch + at.scratch, v.out + at.factors);
 }
 template <class Group>
 OCCAM_BOTH void factor_of_set_back(const Group& group, const FactorView& v, int set, int block, int n) {
-  const PoolView& pool = v.pool;
-  const std::int64_t moments =
-      static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + block;
-  const std::int64_t own = static_cast<std::int64_t>(set) * v.stride + block;
-  factor_block_back(group, pool.moments, pool.moment_blocks, pool.pooled + moments, static_cast<double>(n),
-                    v.out + own, v.d_out + own,
-                    v.scratch + (static_cast<std::int64_t>(set) * pool.moment_blocks + block) * pool.pairs(),
-                    v.d_pooled + moments);
+  const FactorPlace at = factor_place(v, set, block);
+  factor_block_back(group, v.pool.moments, v.pool.pooled + at.moments, static_cast<double>(n),
+                    v.out + at.factors, v.d_out + at.factors, v.scratch + at.scratch,
+                    v.d_pooled + at.moments);
 }
 
 // The size of a data set in units of the typical one.

@@ -200,11 +200,10 @@ class PlainDevice final : public Device {
         for (int b = 0; b <= a; ++b) {
           double sum = 0;
           for (int r = first; r < last; ++r) {
-            const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride + h;
-            sum += static_cast<double>(u[a * v.moment_blocks]) * u[b * v.moment_blocks];
+            const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride + h * v.moments;
+            sum += static_cast<double>(u[a]) * u[b];
           }
-          out[v.moments_at() + pair_at(a, b) * v.moment_blocks + h] =
-              static_cast<float>(sum / (last - first));
+          out[v.moments_at() + h * v.pairs() + pair_at(a, b)] = static_cast<float>(sum / (last - first));
         }
       }
     }

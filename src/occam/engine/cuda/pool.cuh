@@ -97,12 +97,12 @@ __device__ inline void write_pooled(const PoolView& v, Seen seen, int set, int c
 // Mean products, each by one thread.
 __device__ inline void pool_moments(const PoolView& v, int set, int first, int last, int pair) {
   if (pair >= v.pairs() * v.moment_blocks) return;
-  const int of_block = pair / v.moment_blocks, h = pair % v.moment_blocks;
+  const int block = pair / v.pairs(), of_block = pair % v.pairs();
   int a = 0;
   while ((a + 1) * (a + 2) / 2 <= of_block) ++a;
   const int b = of_block - a * (a + 1) / 2;
-  const float* const one = v.factors + a * v.moment_blocks + h;
-  const float* const other = v.factors + b * v.moment_blocks + h;
+  const float* const one = v.factors + block * v.moments + a;
+  const float* const other = v.factors + block * v.moments + b;
   float sum = 0;
 #pragma unroll 8
   for (int r = first; r < last; ++r) {

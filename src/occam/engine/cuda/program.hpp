@@ -69,7 +69,7 @@ struct PoolView {
   bool log_n = false;
   double log_n_mean = 0, log_n_scale = 1;
   std::int32_t moments = 0, moment_blocks = 1, moments_stride = 0;
-  const float* factors = nullptr;  // (rows, moments_stride), columns of blocks as nn/factor has them
+  const float* factors = nullptr;  // (rows, moments_stride), block by block
   float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
   const float* d_pooled = nullptr;
   std::int32_t pooled_stride = 0;
