@@ -27,6 +27,23 @@ void goertzel(std::span<const double> values, std::span<double, K> out) {
     out[k] = std::max(0.0, last[k] * last[k] + before[k] * before[k] - turn[k] * last[k] * before[k]);
 }
 
+// The logarithm of the mean of exp(x), without ever computing one that is too large.
+class MeanOfExponentials {
+ public:
+  void add(double x) {
+    if (x > top_) {
+      sum_ *= std::exp(top_ - x);
+      top_ = x;
+    }
+    sum_ += std::exp(x - top_);
+    ++count_;
+  }
+  double log() const { return count_ > 0 ? top_ + std::log(sum_ / count_) : 0; }
+
+ private:
+  double top_ = -1e300, sum_ = 0, count_ = 0;
+};
+
 }  // namespace
 
 void wave_strengths(std::span<const double> values, std::span<double, kWaveLengths> out) {
@@ -70,22 +87,37 @@ double change_evidence(std::span<const double> values) {
     squares += value * value;
     total += value;
   }
+  const double spread = std::max(squares - total * total / n, 1e-300);
   if (values.size() < 3 || squares <= 0) return 0;
-  const double spread = squares - total * total / n;
-  double sum = 0, mean = 0, top = 0, count = 0;  // mean of exp(gain - top) so far, times count
+  MeanOfExponentials mean;
+  double sum = 0, count = 0;
   for (std::size_t i = 0; i + 1 < values.size(); ++i) {
     sum += std::isnan(values[i]) ? 0 : values[i];
     ++count;
     const double departure = sum - total * count / n;
     const double explained = departure * departure * n / (count * (n - count));
-    const double gain = -n / 2 * std::log1p(-std::min(explained / std::max(spread, 1e-300), 1 - 1e-9));
-    if (gain > top) {
-      mean *= std::exp(top - gain);
-      top = gain;
-    }
-    mean += std::exp(gain - top);
+    mean.add(-n / 2 * std::log1p(-std::min(explained / spread, 1 - 1e-9)));
   }
-  return top + std::log(mean / count);
+  return mean.log();
+}
+
+double spread_change_evidence(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  double total = 0;
+  for (const double value : values) total += std::isnan(value) ? 0 : value * value;
+  if (values.size() < 4 || total <= 0) return 0;
+  const auto left = [&](double squares, double count) {
+    return count / 2 * std::log(std::max(squares / count, 1e-9 * total / n));
+  };
+  MeanOfExponentials mean;
+  double squares = 0, count = 0;
+  for (std::size_t i = 0; i + 2 < values.size(); ++i) {
+    squares += std::isnan(values[i]) ? 0 : values[i] * values[i];
+    ++count;
+    // Of a single value the spread could be anything.
+    if (count >= 2) mean.add(left(total, n) - left(squares, count) - left(total - squares, n - count));
+  }
+  return mean.log();
 }
 
 double memory_evidence(std::span<const std::int64_t> codes, std::int64_t symbols, int back,

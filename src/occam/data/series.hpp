@@ -32,6 +32,8 @@ void partial_autocorrelations(std::span<const double> values, std::span<double, 
 // does: log of the mean over places of the ratio of the likelihoods (normal, both fitted), at least 0. Values
 // should have mean 0; missing ones count as that.
 double change_evidence(std::span<const double> values);
+// The same of a change of the spread.
+double spread_change_evidence(std::span<const double> values);
 
 // Symbols 0 .. symbols - 1 in their order, -1: missing. The logarithm of the probability of all from the
 // third on, where each depends on the `back` (0, 1 or 2) before it, and all shares are equally probable

@@ -58,6 +58,16 @@ TEST(Series, EvidenceOfAChangeIsTheMeanOverPlaces) {
   double sum = 0;
   for (std::size_t c = 1; c < 6; ++c) sum += std::pow(left(0, 6) / (left(0, c) + left(c, 6)), n / 2) / 5;
   EXPECT_NEAR(change_evidence(x), std::log(sum), 1e-9);
+  const auto spread = [&](std::size_t first, std::size_t last) {
+    double squares = 0;
+    for (std::size_t i = first; i < last; ++i) squares += x[i] * x[i] / static_cast<double>(last - first);
+    return std::pow(squares, -0.5 * static_cast<double>(last - first));
+  };
+  double of_spread = 0;
+  for (std::size_t c = 2; c < 5; ++c) of_spread += spread(0, c) * spread(c, 6) / spread(0, 6) / 3;
+  EXPECT_NEAR(spread_change_evidence(x), std::log(of_spread), 1e-9);
+  EXPECT_EQ(spread_change_evidence(std::vector<double>{0, 0, 0, 0}), 0);
+  EXPECT_TRUE(std::isfinite(spread_change_evidence(std::vector<double>{0, 0, 0, 1, 2})));
   EXPECT_EQ(change_evidence(std::vector<double>{0, 0, 0, 0}), 0);
   EXPECT_TRUE(std::isfinite(change_evidence(std::vector<double>{-1, -1, 1, 1})));
 }

@@ -298,8 +298,7 @@ void memory(const Channels& c, const std::vector<BaseChannel>& base, bool gains,
 }
 
 // What is gained by values before, by a wave, by a change of the mean or of the spread.
-void gains(const Channels& c, std::int64_t e, bool many_values, Workspace& workspace, Writer& write) {
-  const Workspace::Scope scope(workspace);
+void gains(const Channels& c, std::int64_t e, bool many_values, Writer& write) {
   const auto n = static_cast<std::size_t>(c.n);
   const auto length = static_cast<double>(c.n);
   const std::span<const double> x(c.of(e), n);
@@ -313,9 +312,7 @@ void gains(const Channels& c, std::int64_t e, bool many_values, Workspace& works
   // Of a spread of 1 a pure wave has a strength of n^2 / 2.
   for (const double strength : strengths)
     write(std::log1p(-std::min(2 * strength / (length * length), 1 - 1e-4)));
-  double* const squares = workspace.take<double>(c.n);
-  for (std::size_t i = 0; i < n; ++i) squares[i] = x[i] * x[i] - 1;
-  write(change_evidence({squares, n}) / length);
+  write(spread_change_evidence(x) / length);
 }
 
 void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList list,
@@ -334,8 +331,7 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList
   }
   memory(c, base, list >= StatisticsList::with_gains, workspace, write);
   if (list < StatisticsList::with_gains) return;
-  for (std::int64_t e = 0; e < c.E; ++e)
-    gains(c, e, base[static_cast<std::size_t>(e)].many_values, workspace, write);
+  for (std::int64_t e = 0; e < c.E; ++e) gains(c, e, base[static_cast<std::size_t>(e)].many_values, write);
 }
 
 }  // namespace
