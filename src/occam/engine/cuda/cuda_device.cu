@@ -7,8 +7,8 @@
 #include "occam/engine/cuda/device.hpp"
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/learning.cuh"
+#include "occam/engine/cuda/lstm_pair.cuh"
 #include "occam/engine/cuda/pool.cuh"
-#include "occam/engine/cuda/sequence.cuh"
 
 namespace occam::gpu {
 namespace {
@@ -85,11 +85,14 @@ class CudaDevice final : public Device {
   void enqueue_input(const Feed& feed, const float* weights);
   void enqueue_all(const std::vector<Launch>& launches, const Feed& feed, const float* weights);
   void enqueue(const Launch& what, const Feed& feed, const float* weights, cudaStream_t stream);
+  void enqueue_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights,
+                    cudaStream_t stream);
   void follow(cudaStream_t stream, cudaStream_t other);
   void enqueue_muon(const Feed& feed);
 
   int processors_ = 0;
   int shared_bytes_ = 0;
+  bool pairs_ = false;  // whether blocks can reach into each other's shared memory
   cudaStream_t stream_ = nullptr, copies_ = nullptr, beside_ = nullptr;
   cudaEvent_t copied_[kSlots] = {}, done_[kSlots] = {}, met_ = nullptr;
   cudaGraphExec_t graphs_[kSlots] = {};
@@ -141,6 +144,8 @@ CudaDevice::CudaDevice(int number) {
       static_cast<int>(properties.sharedMemPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   check(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
         "asking for shared memory");
+  check(cudaFuncGetAttributes(&attributes, pair_lstm_kernel), "looking at a kernel");
+  pairs_ = properties.major >= 9 && attributes.ptxVersion >= 90;
   const int square = static_cast<int>(sizeof(SquareMemory<kMuonSide>));
   const auto more = cudaFuncAttributeMaxDynamicSharedMemorySize;
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
@@ -297,13 +302,39 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
     return;
   }
   if (what.kind == LaunchKind::lstm || what.kind == LaunchKind::lstm_back) {
-    launch_lstm(what.lstm, what.kind == LaunchKind::lstm_back, feed, weights, processors_, stream);
+    enqueue_lstm(what.lstm, what.kind == LaunchKind::lstm_back, feed, weights, stream);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);
   const int most = std::min(kMostTileRows, shared_bytes_ / bytes / kBlock * kBlock);
   chain_kernel<<<processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream>>>(
       make_chain(*program_, what, most), feed, program_->input.set_of_row, weights, panels_);
+}
+
+// As many blocks as may run at the same time: they take series in turn.
+void CudaDevice::enqueue_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights,
+                              cudaStream_t stream) {
+  using Kernel = void (*)(LstmView, Feed, const float*);
+  const auto launch = [&](Kernel forward, Kernel backward, int threads, int bytes, unsigned cluster) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(2 * processors_));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
+    config.stream = stream;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster, 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = cluster > 1 ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, back ? backward : forward, v, feed, weights), "an LSTM");
+  };
+  if (v.units <= 16) return launch(lstm_kernel<4>, lstm_back_kernel<4>, kLstmThreads<4>, 0, 1);
+  if (v.units <= 32) return launch(lstm_kernel<8>, lstm_back_kernel<8>, kLstmThreads<8>, 0, 1);
+  if (v.units <= 64) return launch(lstm_kernel<16>, lstm_back_kernel<16>, kLstmThreads<16>, 0, 1);
+  if (pairs_ && v.units <= 2 * kPairUnits) {
+    return launch(pair_lstm_kernel, pair_lstm_back_kernel, kPairThreads, 0, 2);
+  }
+  launch(wide_lstm_kernel, wide_lstm_back_kernel, kWideLstmThreads, wide_lstm_bytes(v.units), 1);
 }
 
 void CudaDevice::enqueue_muon(const Feed& feed) {

@@ -64,6 +64,8 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   add("lstm_one_unit", without({{"lstm", 1}, {"log_n", false}}));
   add("lstm_of_64", without({{"lstm", 64}}));
   add("lstm_of_100", without({{"lstm", 100}}));
+  add("lstm_of_128", {{"lstm", 128}});
+  add("lstm_of_140", without({{"lstm", 140}}));
   add("convolutions", {{"lstm", 0}});
   add("one_convolution",
       {{"lstm", 0}, {"filters", {16}}, {"kernels", {5}}, {"strides", {7}}, {"log_n", false}});

@@ -1,6 +1,6 @@
 // The recurrence of an LSTM. A block takes one series after the other and stays with it from the first row to
 // the last: a step costs one meeting of its threads, no launch. Up to 64 units the weights stay in registers,
-// 64 of a thread, and every product is one of 32 bits. Wider ones are read again at every step.
+// 64 of a thread; those of wider ones are read again at every step. All products are of 32 bits.
 #pragma once
 
 #include "occam/engine/cuda/sequence_elements.hpp"
@@ -102,15 +102,16 @@ __global__ void __launch_bounds__(kLstmThreads<kPart>)
         const float input = __shfl_sync(0xffffffffu, y, group), keep = __shfl_sync(0xffffffffu, y, group + 1);
         const float fresh = __shfl_sync(0xffffffffu, y, group + 2),
                     shown = __shfl_sync(0xffffffffu, y, group + 3);
-        if (there) {
-          gates[row * v.gate_stride] = y;
-          if (q == 1) before[row * v.stride] = out;
-        }
+        const float last = out;
         c = keep * c + input * fresh;
         out = shown * quick_tanh(c);
         if (q == 0) h[(j + 1) % 2][u] = out;
-        if (there && q == 2) memory[row * v.stride] = c;
         __syncthreads();
+        if (there) {
+          gates[row * v.gate_stride] = y;
+          if (q == 1) before[row * v.stride] = last;
+          if (q == 2) memory[row * v.stride] = c;
+        }
       }
     }
     if (there && q == 0) v.out[static_cast<std::int64_t>(set) * v.out_stride + u] = out;
@@ -277,24 +278,6 @@ __global__ void __launch_bounds__(kWideLstmThreads)
       }
       __syncthreads();
     }
-  }
-}
-
-// As many blocks as may run at the same time: series are taken in turn.
-inline void launch_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights, int processors,
-                        cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(2 * processors);
-  if (v.units > 64) {
-    const auto bytes = static_cast<std::size_t>(wide_lstm_bytes(v.units));
-    (back ? wide_lstm_back_kernel : wide_lstm_kernel)<<<blocks, kWideLstmThreads, bytes, stream>>>(v, feed,
-                                                                                                   weights);
-  } else if (v.units > 32) {
-    (back ? lstm_back_kernel<16> : lstm_kernel<16>)<<<blocks, kLstmThreads<16>, 0, stream>>>(v, feed,
-                                                                                             weights);
-  } else if (v.units > 16) {
-    (back ? lstm_back_kernel<8> : lstm_kernel<8>)<<<blocks, kLstmThreads<8>, 0, stream>>>(v, feed, weights);
-  } else {
-    (back ? lstm_back_kernel<4> : lstm_kernel<4>)<<<blocks, kLstmThreads<4>, 0, stream>>>(v, feed, weights);
   }
 }
 
