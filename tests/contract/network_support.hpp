@@ -62,6 +62,8 @@ inline std::vector<json> set_options() {
                  {"after_layers", 1},
                  {"after_width", 6},
                  {"summary", 0}});
+  all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"moments", 3}, {"moment_blocks", 4}});
+  all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"modules", 1}, {"factor", false}});
   return all;
 }
 

@@ -396,7 +396,7 @@ TEST(Networks, RefuseBadInput) {
   Data broken({3}, 2, 1);
   broken.x[3] = std::nanf("");
   EXPECT_EQ(message(network, broken.view()), "observation 1, column 1: nan is not a finite number");
-  const Network<float> sequence(small(all_options()[7]));
+  const Network<float> sequence(small(all_options()[set_options().size()]));
   EXPECT_EQ(message(sequence, Data({5, 3}, 2, 1).view()), "");  // continued: its windows take 4 rows
   // Windows over more rows than anybody continues a series to.
   const Network<float> wide(small({{"architecture", "sequence"},

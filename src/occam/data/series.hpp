@@ -3,6 +3,7 @@
 // missed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -17,6 +18,17 @@ inline double wave_period(int k) {
 // |sum over t of x_t exp(i w t)|^2 for every wave. Values should have mean 0; missing ones (NaN) count as
 // that.
 void wave_strengths(std::span<const double> values, std::span<double, kWaveLengths> out);
+
+// Partial autocorrelations: what x_t and x_{t-k} share beyond what lies between them, for k = 1, 2, ... (0
+// where the series is too short), by the recurrence of Durbin and Levinson. Values should have mean 0;
+// missing ones count as that.
+inline constexpr std::size_t kPartialLags = 10;
+void partial_autocorrelations(std::span<const double> values, std::span<double, kPartialLags> out);
+
+// By how much a change of the mean, at a place equally probable to be any, explains a series better than none
+// does: log of the mean over places of the ratio of the likelihoods (normal, both fitted), at least 0. Values
+// should have mean 0; missing ones count as that.
+double change_evidence(std::span<const double> values);
 
 // Symbols 0 .. symbols - 1 in their order, -1: missing. The logarithm of the probability of all from the
 // third on, where each depends on the `back` (0, 1 or 2) before it, and all shares are equally probable

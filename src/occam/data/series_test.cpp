@@ -32,6 +32,36 @@ TEST(Series, WavesAreThoseOfTheirSum) {
   }
 }
 
+// Of an autoregression of order two the second is its second coefficient, and nothing comes after.
+TEST(Series, PartialAutocorrelationsEndWithTheOrder) {
+  Rng rng(4, Purpose::test, 1);
+  std::vector<double> x = {0, 0};
+  for (int t = 0; t < 20000; ++t) x.push_back(0.3 * x[x.size() - 1] - 0.5 * x[x.size() - 2] + rng.normal());
+  std::array<double, kPartialLags> found;
+  partial_autocorrelations(x, found);
+  EXPECT_NEAR(found[0], 0.3 / 1.5, 0.03);  // the correlation at lag one
+  EXPECT_NEAR(found[1], -0.5, 0.03);
+  for (std::size_t k = 2; k < found.size(); ++k) EXPECT_NEAR(found[k], 0, 0.03) << k;
+  partial_autocorrelations(std::vector<double>{1, -1}, found);
+  for (const double each : found) EXPECT_EQ(each, 0);
+}
+
+TEST(Series, EvidenceOfAChangeIsTheMeanOverPlaces) {
+  const std::vector<double> x = {-1.1, -0.9, -1.2, 1.3, 0.9, 1.0};
+  const double n = 6;
+  const auto left = [&](std::size_t first, std::size_t last) {
+    double mean = 0, sum = 0;
+    for (std::size_t i = first; i < last; ++i) mean += x[i] / static_cast<double>(last - first);
+    for (std::size_t i = first; i < last; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
+  };
+  double sum = 0;
+  for (std::size_t c = 1; c < 6; ++c) sum += std::pow(left(0, 6) / (left(0, c) + left(c, 6)), n / 2) / 5;
+  EXPECT_NEAR(change_evidence(x), std::log(sum), 1e-9);
+  EXPECT_EQ(change_evidence(std::vector<double>{0, 0, 0, 0}), 0);
+  EXPECT_TRUE(std::isfinite(change_evidence(std::vector<double>{-1, -1, 1, 1})));
+}
+
 // By hand: of 0 1 0 1 1, the last three are looked at. Shares of two symbols with a flat prior give
 // k! l! / (k + l + 1)! for k of one and l of the other.
 TEST(Series, EvidenceOfMemory) {

@@ -83,6 +83,7 @@ ProblemSpec beta_binomial() {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"direct", false},
                                                                        {"inv_width", 32},
                                                                        {"after_width", 32},
                                                                        {"after_layers", 2},

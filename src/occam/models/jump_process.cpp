@@ -493,6 +493,7 @@ ProblemSpec jump_process(bool event_past_limit) {
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"direct", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", nlohmann::json::array()},

@@ -152,6 +152,7 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
   spec.network = std::make_shared<const nlohmann::json>(nlohmann::json{{"architecture", "sequence"},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"direct", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
                                                                        {"filters", {64, 64, 128, 128, 128}},

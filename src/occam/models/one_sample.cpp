@@ -81,6 +81,7 @@ ProblemSpec one_sample() {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"direct", false},
                                                                        {"inv_width", 32},
                                                                        {"after_width", 32},
                                                                        {"after_layers", 2},

@@ -45,6 +45,8 @@ class Body {
   virtual ~Body() = default;
 
   virtual std::int64_t features() const = 0;
+  // How many of these, the last ones, are worth reading as they are.
+  virtual std::int64_t direct() const { return 0; }
   // The smallest data set it can take.
   virtual std::int64_t shortest() const { return 1; }
   // How many observations, and how many data sets of a batch of so many, a thread should carry through the

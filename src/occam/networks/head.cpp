@@ -19,7 +19,8 @@ template <class T>
 Head<T>::Head(HeadPlan<T>& plan)
     : post_(plan.layout, plan.packed, "post", plan.features, plan.post_width, plan.post_layers,
             Activation::elu),
-      top_width_(post_.empty() ? plan.features : post_.out()) {
+      direct_(post_.empty() ? 0 : plan.direct),
+      top_width_(post_.empty() ? plan.features : post_.out() + direct_) {
   post_.list(layers_);
   if (plan.summary == 0) return;
   summary_ = std::make_unique<Dense<T>>(plan.layout, plan.packed, "summary", top_width_, plan.summary,
@@ -42,7 +43,7 @@ template <class T>
 void Head<T>::forward(const T* packed, const PassNoise* noise, HeadTape<T>& tape,
                       Workspace& workspace) const {
   const std::int64_t sets = tape.features.rows;
-  tape.top = lower(packed, noise, tape, workspace);
+  tape.top = with_direct(tape, lower(packed, noise, tape, workspace), workspace);
   tape.summary = tape.top;
   if (summary_) {
     tape.summary = workspace.matrix<T>(sets, summary_->out());
@@ -75,7 +76,35 @@ Matrix<T> Head<T>::backward(const T* packed, HeadTape<T>& tape, Matrix<T> d_mode
     summary_->backward_input(packed, d, below, false);
     d = below;
   }
-  return lower_back(packed, tape, d, gradient, workspace);
+  return with_direct_back(packed, tape, d, gradient, workspace);
+}
+
+template <class T>
+Matrix<T> Head<T>::with_direct(const HeadTape<T>& tape, Matrix<T> top, Workspace& workspace) const {
+  if (direct_ == 0) return top;
+  const Matrix<T> both = workspace.zeros<T>(top.rows, top_width_);
+  const Matrix<T> direct = tape.features.columns_from(tape.features.columns - direct_, direct_);
+  for (std::int64_t set = 0; set < top.rows; ++set) {
+    T* const behind = std::copy_n(top.row(set), top.columns, both.row(set));
+    std::copy_n(direct.row(set), direct_, behind);
+  }
+  return both;
+}
+
+template <class T>
+Matrix<T> Head<T>::with_direct_back(const T* packed, HeadTape<T>& tape, Matrix<T> d_both, T* gradient,
+                                    Workspace& workspace) const {
+  if (direct_ == 0) return lower_back(packed, tape, d_both, gradient, workspace);
+  const Matrix<T> d_top = workspace.zeros<T>(d_both.rows, top_width_ - direct_);
+  for (std::int64_t set = 0; set < d_top.rows; ++set)
+    std::copy_n(d_both.row(set), d_top.columns, d_top.row(set));
+  const Matrix<T> d = lower_back(packed, tape, d_top, gradient, workspace);
+  for (std::int64_t set = 0; set < d.rows; ++set) {
+    const T* const from = d_both.row(set) + d_top.columns;
+    T* const to = d.row(set) + d.columns - direct_;
+    for (std::int64_t c = 0; c < direct_; ++c) to[c] += from[c];
+  }
+  return d;
 }
 
 template <class T>

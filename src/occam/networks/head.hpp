@@ -1,5 +1,6 @@
 // A head turns the feature vector of a body into model probabilities:
 //   features -> post layers -> linear summary -> (what is a head's own) -> models (J outputs)
+//   the last features may enter the summary directly, too
 //                                             -> parameters: rough point estimates (may be absent)
 // All heads share this trunk, so that whatever reads the summary (scope, estimates, `compare --summary`) is
 // the same for all. They differ in what stands between, in the noise of training, in their loss, and in what
@@ -29,6 +30,7 @@ struct HeadPlan {
   ParameterLayout& layout;
   PackedLayout<T>& packed;
   std::int64_t features;  // of the body
+  std::int64_t direct;    // the last of them, which the summary reads as well
   std::int64_t post_width, post_layers;
   std::int64_t summary;             // width of the summary layer, 0: none
   std::int64_t models, parameters;  // J, P
@@ -92,7 +94,8 @@ class Head {
   explicit Head(HeadPlan<T>& plan);
   void add_outputs(HeadPlan<T>& plan, std::int64_t in);
 
-  // From the features to what the summary reads, and from the summary to what the outputs read.
+  // From the features to what the summary reads, but for those that enter it directly, and from the summary
+  // to what the outputs read.
   virtual Matrix<T> lower(const T* packed, const PassNoise* noise, HeadTape<T>& tape,
                           Workspace& workspace) const;
   virtual Matrix<T> lower_back(const T* packed, HeadTape<T>& tape, Matrix<T> d_top, T* gradient,
@@ -110,7 +113,11 @@ class Head {
   std::unique_ptr<Dense<T>> summary_, models_, parameters_;
 
  private:
-  std::int64_t top_width_ = 0;
+  Matrix<T> with_direct(const HeadTape<T>& tape, Matrix<T> top, Workspace& workspace) const;
+  Matrix<T> with_direct_back(const T* packed, HeadTape<T>& tape, Matrix<T> d_both, T* gradient,
+                             Workspace& workspace) const;
+
+  std::int64_t direct_ = 0, top_width_ = 0;
   std::vector<const Dense<T>*> layers_;
 };
 

@@ -79,6 +79,7 @@ void check(const NetworkConfig& config) {
 void name_what_old_files_do_not(json& body) {
   if (!body.is_object()) return;
   if (!body.contains("moments")) body["moments"] = 0;
+  if (!body.contains("factor")) body["factor"] = false;
   if (!body.contains("after_width") && body.contains("inv_width")) body["after_width"] = body["inv_width"];
   if (!body.contains("after_layers") && body.contains("inv_layers"))
     body["after_layers"] = body["inv_layers"];
@@ -188,7 +189,9 @@ Fields fields(NetworkOptions& o) {
           field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
               .one_of({"robust", "plain"}),
           field("statistics", o.statistics, "ordered data: whether the network is told plain statistics"),
-          field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does")};
+          field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
+          field("direct", o.direct,
+                "whether factors of moments, and statistics, enter the summary directly, too")};
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
@@ -254,8 +257,9 @@ json NetworkConfig::json() const {
 NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
   try {
     NetworkConfig config;
+    // What old files do not name.
+    for (bool* option : {&config.options.growth, &config.options.direct}) *option = false;
     set_fields(fields(config.options), json.at("options"), "network");
-    config.options.growth = json.at("options").value("growth", false);  // old files do not name it
     nlohmann::json body = json.at("body");
     if (config.options.architecture == "set") name_what_old_files_do_not(body);
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
@@ -322,9 +326,16 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
                    tile_rows};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;
-  HeadPlan<T> head_plan{layout_,        packed_layout_,     body_->features() + statistics_.size(),
-                        o.post_width,   o.post_layers,      o.summary,
-                        config_.models, config_.parameters, o.growth};
+  HeadPlan<T> head_plan{layout_,
+                        packed_layout_,
+                        body_->features() + statistics_.size(),
+                        o.direct ? body_->direct() + statistics_.size() : 0,
+                        o.post_width,
+                        o.post_layers,
+                        o.summary,
+                        config_.models,
+                        config_.parameters,
+                        o.growth};
   config_.head = config_.head_kind().resolve(config_.head);
   head_ = make_head<T>(config_.head_kind(), config_.head, head_plan);
 }

@@ -49,6 +49,7 @@ struct NetworkOptions {
   std::string inputs = "robust";
   bool statistics = true;
   bool growth = true;
+  bool direct = true;
 };
 Fields fields(NetworkOptions& o);
 

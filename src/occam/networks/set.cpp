@@ -1,7 +1,8 @@
 // Set network for exchangeable observations ("deep invariant network"): equivariant modules, then an
 // invariant module. Output does not depend on the order of the observations.
 //   invariant(x):    e_i = embed layers(x_i); v = pool over i, joined with log N and with the mean over i of
-//                    u_i u_i', u_i a linear map of x_i and e_i; after layers(v)
+//                    u_i u_i', u_i a linear map of x_i and e_i; after layers(v). The last module adds the
+//                    Cholesky factor of these means (nn/factor) to its output
 //   equivariant(x):  s = invariant(x); x_i <- dense layers(x_i, s)
 // In the first dense layer of an equivariant module the product with s is taken once per set, not per
 // observation. Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an
@@ -12,6 +13,7 @@
 
 #include "occam/networks/body.hpp"
 #include "occam/nn/denormals.hpp"
+#include "occam/nn/factor.hpp"
 #include "occam/nn/pool.hpp"
 
 namespace occam {
@@ -27,6 +29,8 @@ struct SetOptions {
   std::int64_t equiv_layers = 2;
   std::string pooling = "mean+sum";
   std::int64_t moments = 16;
+  std::int64_t moment_blocks = 1;
+  bool factor = true;
 };
 
 Fields fields(SetOptions& o) {
@@ -47,7 +51,11 @@ Fields fields(SetOptions& o) {
       field("pooling", o.pooling, "how observations are combined").one_of(pooling_names()),
       field("moments", o.moments, "features of an observation whose mean products are pooled, too (0: none)")
           .at_least(0)
-          .at_most(256)};
+          .at_most(256),
+      field("moment_blocks", o.moment_blocks, "blocks of such features; those of different ones do not meet")
+          .at_least(1)
+          .at_most(256),
+      field("factor", o.factor, "whether the Cholesky factors of these mean products are features, too")};
 }
 
 Pooling pooling_named(const std::string& name) {
@@ -75,11 +83,15 @@ class Invariant {
   struct Sets {
     Matrix<T> pooled;
     Matrix<T>* after;
+    Matrix<T> factors;  // of the moments; data null without
     Matrix<T> shares;  // (tiles, columns of `pooled`) of tiles in what was pooled; data null without tiles
   };
 
   Invariant(const SetOptions& o, BodyPlan<T>& plan, const std::string& name, std::int64_t in)
-      : pooling_(pooling_named(o.pooling)), log_n_(plan.log_n), sum_scale_(plan.sum_scale) {
+      : pooling_(pooling_named(o.pooling)),
+        log_n_(plan.log_n),
+        sum_scale_(plan.sum_scale),
+        blocks_(o.moment_blocks) {
     const auto stack = [&](const char* part, std::int64_t from, std::int64_t width, std::int64_t layers) {
       return Stack<T>(plan.layout, plan.packed, name + part, from, width, layers, Activation::elu);
     };
@@ -90,11 +102,11 @@ class Invariant {
                          Activation::identity);
     }
     if (o.moments > 0) {
-      factors_.emplace(plan.layout, plan.packed, name + ".moments", o.inv_width, o.moments,
-                       Activation::identity);
+      const std::int64_t width = o.moments * o.moment_blocks;
+      factors_.emplace(plan.layout, plan.packed, name + ".moments", o.inv_width, width, Activation::identity);
       const std::int64_t weight =
-          plan.layout.add(name + ".moments_of_input.weight", {in, o.moments}, Init::glorot);
-      input_factors_.emplace(plan.packed, weight, -1, in, o.moments, Activation::identity);
+          plan.layout.add(name + ".moments_of_input.weight", {in, width}, Init::glorot);
+      input_factors_.emplace(plan.packed, weight, -1, in, width, Activation::identity);
     }
     after_ = stack(".after", columns(), o.after_width, o.after_layers);
   }
@@ -134,7 +146,7 @@ class Invariant {
     if (pooling_ == Pooling::max) rows.largest = workspace.take<std::int32_t>(count * embed_.out());
     pool<T>(pooling_, sum_scale_, {last(embed_, rows.embed), offsets, count}, rows.weights, sets.pooled,
             rows.largest);
-    if (factors_) mean_products<T>({rows.factors, offsets, count}, moments_of(sets.pooled), workspace);
+    if (factors_) mean_products<T>({rows.factors, offsets, count}, blocks_, moments_of(sets.pooled), workspace);
     return sets;
   }
 
@@ -145,7 +157,7 @@ class Invariant {
     rows.largest = workspace.take<std::int32_t>(e.columns);
     pool_tile<T>(pooling_, sum_scale_, e, rows.weights, pooled.data, rows.largest, log_weights);
     if (log_n_) pooled.data[pooled_columns(pooling_, e.columns)] = 0;
-    if (factors_) mean_products<T>({rows.factors, offsets, 1}, moments_of(pooled), workspace);
+    if (factors_) mean_products<T>({rows.factors, offsets, 1}, blocks_, moments_of(pooled), workspace);
   }
 
   // Of data sets in tiles, one after the other, that were pooled each by itself.
@@ -170,6 +182,27 @@ class Invariant {
     sets.after = after_.forward(packed, sets.pooled, workspace);
   }
 
+  // The output beside the factors of the moments.
+  Matrix<T> with_factors(Sets& sets, const std::int64_t* offsets, Workspace& workspace) const {
+    const Matrix<T> out = output(sets);
+    const Matrix<T> both = workspace.zeros<T>(out.rows, out.columns + moments());
+    for (std::int64_t set = 0; set < out.rows; ++set) std::copy_n(out.row(set), out.columns, both.row(set));
+    sets.factors = both.columns_from(out.columns, moments());
+    factor<T>(block(), blocks_, moments_of(sets.pooled), offsets, sets.factors, workspace);
+    return both;
+  }
+  // The gradient of what was pooled, from that of both.
+  Matrix<T> with_factors_back(const T* packed, const Sets& sets, const std::int64_t* offsets, Matrix<T> d_both,
+                              T* gradient, Workspace& workspace) const {
+    const Matrix<T> d_out = workspace.zeros<T>(d_both.rows, after_.out());
+    for (std::int64_t set = 0; set < d_out.rows; ++set)
+      std::copy_n(d_both.row(set), d_out.columns, d_out.row(set));
+    const Matrix<T> d_pooled = after_back(packed, sets, d_out, gradient, workspace);
+    factor_back<T>(block(), blocks_, moments_of(sets.pooled), offsets, sets.factors,
+                   d_both.columns_from(d_out.columns, moments()), moments_of(d_pooled), workspace);
+    return d_pooled;
+  }
+
   // The gradient of what was pooled; d_out (sets, width) is overwritten.
   Matrix<T> after_back(const T* packed, const Sets& sets, Matrix<T> d_out, T* gradient,
                        Workspace& workspace) const {
@@ -191,7 +224,8 @@ class Invariant {
     Matrix<T> d_factors{};
     if (factors_) {
       d_factors = workspace.matrix<T>(x.x.rows, factors_->out());
-      mean_products_back<T>({rows.factors, x.offsets, x.sets}, moments_of(d_pooled), d_factors, workspace);
+      mean_products_back<T>({rows.factors, x.offsets, x.sets}, blocks_, moments_of(d_pooled), d_factors,
+                            workspace);
       factors_->backward(e, rows.factors, d_factors, gradient);
       factors_->backward_input(packed, d_factors, d_e, true);
       input_factors_->backward(x.x, rows.factors, d_factors, gradient);
@@ -208,12 +242,13 @@ class Invariant {
   std::int64_t columns() const {
     return pooled_columns(pooling_, embed_.out()) + (log_n_ ? 1 : 0) + moments();
   }
+  std::int64_t moments() const { return factors_ ? blocks_ * product_columns(block()) : 0; }
   // Per tile, what join_sets() needs beside what was pooled.
   std::int64_t log_weights() const { return pooling_ == Pooling::attention ? embed_.out() : 0; }
 
  private:
   static Matrix<T> last(const Stack<T>& stack, const Matrix<T>* outputs) { return outputs[stack.size() - 1]; }
-  std::int64_t moments() const { return factors_ ? product_columns(factors_->out()) : 0; }
+  std::int64_t block() const { return factors_->out() / blocks_; }
   template <class U>
   Matrix<U> moments_of(Matrix<U> pooled) const {
     return pooled.columns_from(columns() - moments(), moments());
@@ -233,6 +268,7 @@ class Invariant {
   Pooling pooling_;
   bool log_n_;
   T sum_scale_;
+  std::int64_t blocks_;
   Stack<T> embed_, score_, after_;
   std::optional<Dense<T>> score_out_, factors_, input_factors_;
 };
@@ -355,10 +391,12 @@ class SetBody final : public Body<T> {
     invariant_.emplace(o, plan, "invariant", in);
     for (const auto& module : modules_) module.list(layers_);
     invariant_->list(layers_);
-    features_ = o.after_width;
+    factored_ = o.factor && o.moments > 0;
+    features_ = o.after_width + direct();
   }
 
   std::int64_t features() const override { return features_; }
+  std::int64_t direct() const override { return factored_ ? invariant_->moments() : 0; }
   // Without equivariant modules few products are of single rows, and those of whole data sets, with the
   // gradients of their weights, are worth more of them at a time.
   std::int64_t bundle_rows() const override { return modules_.empty() ? 1024 : 256; }
@@ -373,14 +411,15 @@ class SetBody final : public Body<T> {
                     void*& tape, bool, const TileThreads* threads) const override {
     Tape& kept = *workspace.make<Tape>();
     tape = &kept;
-    kept.sets = workspace.take<typename Invariant<T>::Sets>(top() + 1);
+    kept.sets = workspace.take<Sets>(top() + 1);
     kept.parts = workspace.take<Matrix<T>>(top());
     if (input.longest() > tile_rows_) {
       forward_tiles(packed, input, f_n, kept, threads, workspace);
     } else {
       forward_whole(packed, input, f_n, kept, workspace);
     }
-    return invariant_->output(kept.sets[top()]);
+    Sets& sets = kept.sets[top()];
+    return factored_ ? invariant_->with_factors(sets, input.offsets(), workspace) : invariant_->output(sets);
   }
 
   void backward(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features, T* gradient,
@@ -388,7 +427,10 @@ class SetBody final : public Body<T> {
     const Workspace::Scope scope(workspace);
     Tape& kept = *static_cast<Tape*>(tape);
     Matrix<T>* d_pooled = workspace.take<Matrix<T>>(top() + 1);
-    d_pooled[top()] = invariant_->after_back(packed, kept.sets[top()], d_features, gradient, workspace);
+    const Sets& sets = kept.sets[top()];
+    d_pooled[top()] =
+        factored_ ? invariant_->with_factors_back(packed, sets, input.offsets(), d_features, gradient, workspace)
+                  : invariant_->after_back(packed, sets, d_features, gradient, workspace);
     if (kept.tiles != nullptr) {
       backward_tiles(packed, input, kept, d_pooled, gradient, workspace);
     } else {
@@ -398,6 +440,7 @@ class SetBody final : public Body<T> {
 
  private:
   static constexpr std::int64_t kSharedTiles = 32;
+  using Sets = typename Invariant<T>::Sets;
 
   // What observations became, of all or of a tile.
   struct Rows {
@@ -409,7 +452,7 @@ class SetBody final : public Body<T> {
     Rows rows;  // of all observations; without tiles only
     Tile* tiles = nullptr;
     std::int64_t tile_count = 0;
-    typename Invariant<T>::Sets* sets;  // (levels)
+    Sets* sets;  // (levels)
     Matrix<T>* parts;                   // of the equivariant modules
   };
 
@@ -573,6 +616,7 @@ class SetBody final : public Body<T> {
   std::vector<Equivariant<T>> modules_;
   std::optional<Invariant<T>> invariant_;
   std::vector<const Dense<T>*> layers_;
+  bool factored_;
   std::int64_t features_;
 };
 

@@ -274,8 +274,9 @@ std::int64_t* symbols(const Channels& c, std::int64_t first, std::int64_t count,
   return codes;
 }
 
-// How far back the symbols of a column remember.
-void memory(const Channels& c, const std::vector<BaseChannel>& base, Workspace& workspace, Writer& write) {
+// How far back the symbols of a column remember; from the third list on also per observation.
+void memory(const Channels& c, const std::vector<BaseChannel>& base, bool gains, Workspace& workspace,
+            Writer& write) {
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
     const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)]; };
     while (end < c.E && of(end).column == of(first).column) ++end;
@@ -291,8 +292,30 @@ void memory(const Channels& c, const std::vector<BaseChannel>& base, Workspace& 
     for (const double gain : {one - none, two - one}) {
       write(std::asinh(gain));
       write(gain / std::sqrt(static_cast<double>(c.n)));
+      if (gains) write(gain / static_cast<double>(c.n));
     }
   }
+}
+
+// What is gained by values before, by a wave, by a change of the mean or of the spread.
+void gains(const Channels& c, std::int64_t e, bool many_values, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(c.n);
+  const auto length = static_cast<double>(c.n);
+  const std::span<const double> x(c.of(e), n);
+  write(change_evidence(x) / length);
+  if (!many_values) return;
+  std::array<double, kPartialLags> partials;
+  partial_autocorrelations(x, partials);
+  for (const double partial : partials) write(std::log1p(-std::min(partial * partial, 1 - 1e-9)));
+  std::array<double, kWaveLengths> strengths;
+  wave_strengths(x, strengths);
+  // Of a spread of 1 a pure wave has a strength of n^2 / 2.
+  for (const double strength : strengths)
+    write(std::log1p(-std::min(2 * strength / (length * length), 1 - 1e-4)));
+  double* const squares = workspace.take<double>(c.n);
+  for (std::size_t i = 0; i < n; ++i) squares[i] = x[i] * x[i] - 1;
+  write(change_evidence({squares, n}) / length);
 }
 
 void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList list,
@@ -309,7 +332,10 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList
   for (std::int64_t e = 0; e < c.E; ++e) {
     if (base[static_cast<std::size_t>(e)].many_values) waves(c, e, write);
   }
-  memory(c, base, workspace, write);
+  memory(c, base, list >= StatisticsList::with_gains, workspace, write);
+  if (list < StatisticsList::with_gains) return;
+  for (std::int64_t e = 0; e < c.E; ++e)
+    gains(c, e, base[static_cast<std::size_t>(e)].many_values, workspace, write);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // there from the first step. (Exchangeable data go without: what a set network pools was as good by itself.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
+//   gains are what a richer description explains, per observation: log evidence is n times a sum of such
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct BaseChannel {
 };
 
 // Files name the list that their network was trained with.
-enum class StatisticsList { first = 1, with_waves_and_memory = 2 };
-inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_waves_and_memory;
+enum class StatisticsList { first = 1, with_waves_and_memory = 2, with_gains = 3 };
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_gains;
 
 class Statistics {
  public:

@@ -187,9 +187,11 @@ template void tile_shares(Pooling, const std::int64_t*, Matrix<const float>, Mat
 template void tile_shares(Pooling, const std::int64_t*, Matrix<const double>, Matrix<const double>,
                           Matrix<double>);
 
+namespace {
+
+// One block: a product of matrices for every data set.
 template <class T>
-void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {
-  const Workspace::Scope scope(workspace);
+void mean_products_of_one(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {
   const std::int64_t k = x.x.columns;
   const Matrix<T> products = workspace.zeros<T>(k, k);
   for (std::int64_t set = 0; set < x.sets; ++set) {
@@ -212,8 +214,8 @@ void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace) {
 }
 
 template <class T>
-void mean_products_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x, Workspace& workspace) {
-  const Workspace::Scope scope(workspace);
+void mean_products_of_one_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x,
+                               Workspace& workspace) {
   const std::int64_t k = x.x.columns;
   const Matrix<T> both = workspace.zeros<T>(k, k);  // the gradient of a full matrix, counted twice
   T* const panels = workspace.take<T>(packed_elements<T>(k, k));
@@ -239,9 +241,64 @@ void mean_products_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x,
   }
 }
 
-template void mean_products(Ragged<const float>, Matrix<float>, Workspace&);
-template void mean_products(Ragged<const double>, Matrix<double>, Workspace&);
-template void mean_products_back(Ragged<const float>, Matrix<const float>, Matrix<float>, Workspace&);
-template void mean_products_back(Ragged<const double>, Matrix<const double>, Matrix<double>, Workspace&);
+// Across blocks, where memory is contiguous.
+template <class T>
+void add_products(std::int64_t blocks, const T* a, const T* b, T* sum) {
+  for (std::int64_t h = 0; h < blocks; ++h) sum[h] += a[h] * b[h];
+}
+
+}  // namespace
+
+template <class T>
+void mean_products(Ragged<const T> x, std::int64_t blocks, Matrix<T> out, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  if (blocks == 1) return mean_products_of_one(x, out, workspace);
+  const std::int64_t k = x.x.columns / blocks;
+  for (std::int64_t set = 0; set < x.sets; ++set) {
+    T* const sums = out.row(set);
+    std::fill_n(sums, out.columns, T{0});
+    for (std::int64_t r = x.offsets[set]; r < x.offsets[set + 1]; ++r) {
+      const T* const u = x.x.row(r);
+      T* sum = sums;
+      for (std::int64_t a = 0; a < k; ++a) {
+        for (std::int64_t b = 0; b <= a; ++b, sum += blocks)
+          add_products(blocks, u + a * blocks, u + b * blocks, sum);
+      }
+    }
+    scale_row(sums, T{1} / static_cast<T>(x.size(set)), out.columns, sums);
+  }
+}
+
+template <class T>
+void mean_products_back(Ragged<const T> x, std::int64_t blocks, Matrix<const T> d_out, Matrix<T> d_x,
+                        Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  if (blocks == 1) return mean_products_of_one_back(x, d_out, d_x, workspace);
+  const std::int64_t k = x.x.columns / blocks;
+  T* const scaled = workspace.take<T>(d_out.columns);
+  for (std::int64_t set = 0; set < x.sets; ++set) {
+    scale_row(d_out.row(set), T{1} / static_cast<T>(x.size(set)), d_out.columns, scaled);
+    for (std::int64_t r = x.offsets[set]; r < x.offsets[set + 1]; ++r) {
+      const T* const u = x.x.row(r);
+      T* const d = d_x.row(r);
+      std::fill_n(d, x.x.columns, T{0});
+      const T* of_pair = scaled;
+      // That of a square is met twice, as its slope asks for.
+      for (std::int64_t a = 0; a < k; ++a) {
+        for (std::int64_t b = 0; b <= a; ++b, of_pair += blocks) {
+          add_products(blocks, of_pair, u + b * blocks, d + a * blocks);
+          add_products(blocks, of_pair, u + a * blocks, d + b * blocks);
+        }
+      }
+    }
+  }
+}
+
+template void mean_products(Ragged<const float>, std::int64_t, Matrix<float>, Workspace&);
+template void mean_products(Ragged<const double>, std::int64_t, Matrix<double>, Workspace&);
+template void mean_products_back(Ragged<const float>, std::int64_t, Matrix<const float>, Matrix<float>,
+                                 Workspace&);
+template void mean_products_back(Ragged<const double>, std::int64_t, Matrix<const double>, Matrix<double>,
+                                 Workspace&);
 
 }  // namespace occam

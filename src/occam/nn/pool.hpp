@@ -52,14 +52,17 @@ void tile_shares(Pooling pooling, const std::int64_t* sizes, Matrix<const T> poo
 template <class T>
 void join_tiles(Matrix<const T> shares, Matrix<const T> parts, T* pooled);
 
-// Mean over the rows of each set of the products of all pairs of columns, each with itself included.
+// Mean over the rows of each set of the products of all pairs of columns, each with itself included. The
+// columns are blocks side by side (element a of block h at a * blocks + h), and only those of one block meet;
+// so are the results (pair t of block h at t * blocks + h).
 constexpr std::int64_t product_columns(std::int64_t columns) {
   return columns * (columns + 1) / 2;
 }
 template <class T>
-void mean_products(Ragged<const T> x, Matrix<T> out, Workspace& workspace);
+void mean_products(Ragged<const T> x, std::int64_t blocks, Matrix<T> out, Workspace& workspace);
 // d_x is set.
 template <class T>
-void mean_products_back(Ragged<const T> x, Matrix<const T> d_out, Matrix<T> d_x, Workspace& workspace);
+void mean_products_back(Ragged<const T> x, std::int64_t blocks, Matrix<const T> d_out, Matrix<T> d_x,
+                        Workspace& workspace);
 
 }  // namespace occam

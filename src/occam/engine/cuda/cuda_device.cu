@@ -5,6 +5,7 @@
 
 #include "occam/engine/cuda/chain.cuh"
 #include "occam/engine/cuda/device.hpp"
+#include "occam/engine/cuda/factor.cuh"
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/learning.cuh"
 #include "occam/engine/cuda/lstm_pair.cuh"
@@ -303,6 +304,14 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
   }
   if (what.kind == LaunchKind::lstm || what.kind == LaunchKind::lstm_back) {
     enqueue_lstm(what.lstm, what.kind == LaunchKind::lstm_back, feed, weights, stream);
+    return;
+  }
+  if (what.kind == LaunchKind::factor) {
+    factor_kernel<false><<<4 * processors_, kFactorThreads, 0, stream>>>(what.factor, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::factor_back) {
+    factor_kernel<true><<<4 * processors_, kFactorThreads, 0, stream>>>(what.factor, feed);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);

@@ -90,6 +90,20 @@ TEST(DeviceEngine, RefusesWhatItDoesNotKnow) {
   }
 }
 
+// Factors of moments, or statistics, that outputs would read directly.
+TEST(DeviceEngine, RefusesOutputsThatReadDirectlyWithoutASummary) {
+  ThreadPool pool(1);
+  for (const char* name : {"default", "sequence_statistics"}) {
+    for (const nlohmann::json& more : {nlohmann::json::object(), {{"direct", false}, {"post_layers", 0}}}) {
+      EngineCase c = case_named(name);
+      EXPECT_NO_THROW(plain_engine(c, pool));
+      c.options["summary"] = 0;
+      c.options.update(more);
+      EXPECT_THROW(plain_engine(c, pool), Error) << name << more;
+    }
+  }
+}
+
 // Without a GPU, or without CUDA in this build, the message names the way out.
 TEST(DeviceEngine, AMissingGpuIsToldAsSuch) {
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "occam/engine/cuda/program.hpp"
+#include "occam/nn/factor.hpp"
 
 namespace occam::gpu {
 
@@ -85,17 +86,36 @@ OCCAM_BOTH inline float score_gradient(const PoolView& v, Place at, int c) {
   return attention_weight(v, at, c) * (e - v.pooled[of_set]) * v.d_pooled[of_set];
 }
 
-// Where the mean product of two features stands.
-OCCAM_BOTH inline int pair_at(int a, int b) {
-  return a >= b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
+OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int column) {
+  const int a = column / v.moment_blocks, h = column % v.moment_blocks;
+  const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride + v.moments_at() + h;
+  const float* u = v.factors + static_cast<std::int64_t>(at.row) * v.moments_stride + h;
+  // Once more: the square of a has its slope twice.
+  float sum = d[pair_at(a, a) * v.moment_blocks] * u[a * v.moment_blocks];
+  for (int b = 0; b < v.moments; ++b) sum += d[pair_at(a, b) * v.moment_blocks] * u[b * v.moment_blocks];
+  return sum / static_cast<float>(at.n);
 }
 
-OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int a) {
-  const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride + v.moments_at();
-  const float* u = v.factors + static_cast<std::int64_t>(at.row) * v.moments_stride;
-  float sum = d[pair_at(a, a)] * u[a];  // once more: the square of a has its slope twice
-  for (int b = 0; b < v.moments; ++b) sum += d[pair_at(a, b)] * u[b];
-  return sum / static_cast<float>(at.n);
+// The factor of one block of the moments of a data set of n, and the way back.
+template <class Group>
+OCCAM_BOTH void factor_of_set(const Group& group, const FactorView& v, int set, int block, int n) {
+  const PoolView& pool = v.pool;
+  factor_block(group, pool.moments, pool.moment_blocks,
+               pool.pooled + static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + block,
+               static_cast<double>(n),
+               v.scratch + (static_cast<std::int64_t>(set) * pool.moment_blocks + block) * pool.pairs(),
+               v.out + static_cast<std::int64_t>(set) * v.stride + block);
+}
+template <class Group>
+OCCAM_BOTH void factor_of_set_back(const Group& group, const FactorView& v, int set, int block, int n) {
+  const PoolView& pool = v.pool;
+  const std::int64_t moments =
+      static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + block;
+  const std::int64_t own = static_cast<std::int64_t>(set) * v.stride + block;
+  factor_block_back(group, pool.moments, pool.moment_blocks, pool.pooled + moments, static_cast<double>(n),
+                    v.out + own, v.d_out + own,
+                    v.scratch + (static_cast<std::int64_t>(set) * pool.moment_blocks + block) * pool.pairs(),
+                    v.d_pooled + moments);
 }
 
 // The size of a data set in units of the typical one.

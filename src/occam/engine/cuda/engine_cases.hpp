@@ -75,7 +75,14 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   EngineCase& statistics = add("statistics", json::object());
   statistics.ordered = statistics.robust = true;
   statistics.channels = 3;
-  EngineCase& bare = add("bare_statistics", {{"post_layers", 0}, {"summary", 0}});
+  EngineCase& direct = add("direct_statistics", {{"post_layers", 3}});
+  direct.ordered = direct.robust = true;
+  direct.parameters = 2;
+  EngineCase& not_direct = add("statistics_not_direct", {{"post_layers", 3}, {"direct", false}});
+  not_direct.ordered = not_direct.robust = true;
+  EngineCase& no_summary = add("statistics_no_summary", {{"summary", 0}, {"direct", false}});
+  no_summary.ordered = no_summary.robust = true;
+  EngineCase& bare = add("bare_statistics", {{"post_layers", 0}});
   bare.ordered = bare.robust = bare.missing = true;
   bare.optimiser = Optimiser::muon;
   EngineCase& neuron = add("neuron", {{"lstm", 64},
@@ -120,8 +127,13 @@ inline std::vector<EngineCase> engine_cases() {
   add("three_modules", with({{"modules", 3}, {"pooling", "attention"}, {"moments", 5}, {"equiv_layers", 3}}));
   add("short_module", with({{"modules", 2}, {"equiv_layers", 1}, {"inv_layers", 1}, {"after_layers", 1}}));
   add("modules_muon", with({{"modules", 1}})).optimiser = Optimiser::muon;
-  add("no_post", with({{"post_layers", 0}, {"summary", 0}})).parameters = 2;
-  add("no_summary", with({{"summary", 0}, {"log_n", false}}));
+  add("no_post", with({{"post_layers", 0}, {"summary", 0}, {"factor", false}})).parameters = 2;
+  add("no_summary", with({{"summary", 0}, {"log_n", false}, {"direct", false}}));
+  add("summary_alone", with({{"post_layers", 0}}));
+  add("no_factor", with({{"factor", false}}));
+  add("not_direct", with({{"direct", false}, {"modules", 1}}));
+  add("blocks", with({{"moments", 6}, {"moment_blocks", 5}})).optimiser = Optimiser::muon;
+  add("pairs", with({{"moments", 2}, {"moment_blocks", 24}}));
   add("no_growth", with({{"growth", false}}));
   add("softmax", with({{"head", "softmax"}})).parameters = 2;
   EngineCase& softplus = add("softplus", small);

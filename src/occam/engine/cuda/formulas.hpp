@@ -5,15 +5,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "occam/core/both.hpp"
 #include "occam/networks/inputs.hpp"
 #include "occam/nn/activation.hpp"
 #include "occam/nn/loss.hpp"
-
-#ifdef __CUDACC__
-#define OCCAM_BOTH __host__ __device__
-#else
-#define OCCAM_BOTH
-#endif
 
 namespace occam::gpu {
 

@@ -94,14 +94,8 @@ class PlainDevice final : public Device {
   }
 
   void run(const Launch& launch) {
-    if (launch.kind == LaunchKind::pooling) {
-      for (int set = 0; set < feed_.head->sets; ++set) pool(launch.pool, set);
-      return;
-    }
     if (launch.kind != LaunchKind::rows) {
-      for (int set = 0; set < feed_.head->sets; ++set) {
-        launch.kind == LaunchKind::lstm ? lstm(launch.lstm, set) : lstm_back(launch.lstm, set);
-      }
+      for (int set = 0; set < feed_.head->sets; ++set) run_set(launch, set);
       return;
     }
     const int rows = rows_of(feed_, launch.of_sets, launch.level);
@@ -115,6 +109,22 @@ class PlainDevice final : public Device {
         if (op.kind == OpKind::product) product(op, row, launch);
         if (op.kind == OpKind::loss) loss(op, row, launch.width);
       }
+    }
+  }
+
+  void run_set(const Launch& launch, int set) {
+    switch (launch.kind) {
+      case LaunchKind::pooling:
+        return pool(launch.pool, set);
+      case LaunchKind::factor:
+      case LaunchKind::factor_back:
+        return factor(launch, set);
+      case LaunchKind::lstm:
+        return lstm(launch.lstm, set);
+      case LaunchKind::lstm_back:
+        return lstm_back(launch.lstm, set);
+      case LaunchKind::rows:
+        break;
     }
   }
 
@@ -262,14 +272,28 @@ class PlainDevice final : public Device {
       }
     }
     if (v.log_n) out[v.columns()] = log_n_input(v, feed_.offsets[set + 1] - feed_.offsets[set]);
-    for (int a = 0; a < v.moments; ++a) {
-      for (int b = 0; b <= a; ++b) {
-        double sum = 0;
-        for (int r = first; r < last; ++r) {
-          const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride;
-          sum += static_cast<double>(u[a]) * u[b];
+    for (int h = 0; h < v.moment_blocks; ++h) {
+      for (int a = 0; a < v.moments; ++a) {
+        for (int b = 0; b <= a; ++b) {
+          double sum = 0;
+          for (int r = first; r < last; ++r) {
+            const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride + h;
+            sum += static_cast<double>(u[a * v.moment_blocks]) * u[b * v.moment_blocks];
+          }
+          out[v.moments_at() + pair_at(a, b) * v.moment_blocks + h] =
+              static_cast<float>(sum / (last - first));
         }
-        out[v.moments_at() + pair_at(a, b)] = static_cast<float>(sum / (last - first));
+      }
+    }
+  }
+
+  void factor(const Launch& launch, int set) {
+    const int n = place_of_set(set).n;
+    for (int h = 0; h < launch.factor.pool.moment_blocks; ++h) {
+      if (launch.kind == LaunchKind::factor) {
+        factor_of_set(OneCaller{}, launch.factor, set, h, n);
+      } else {
+        factor_of_set_back(OneCaller{}, launch.factor, set, h, n);
       }
     }
   }

@@ -39,6 +39,8 @@ class Builder final : ProgramBuilder {
   std::int64_t option(const char* name) const { return config_.body.at(name).get<std::int64_t>(); }
   Invariant make_invariant(const std::string& name, const Value& x);
   Module make_module(const std::string& name, const Value& x);
+  void make_factors();
+  void factor(std::vector<Launch>& launches, LaunchKind kind);
 
   void forward_rows(Invariant& part, int x);
   int forward_sets(std::vector<Launch>& launches, Invariant& part);
@@ -50,6 +52,7 @@ class Builder final : ProgramBuilder {
   Pooling pooling_;
   std::vector<Module> modules_;
   Invariant invariant_;
+  FactorView factor_;
 };
 
 Builder::Invariant Builder::make_invariant(const std::string& name, const Value& x) {
@@ -89,8 +92,9 @@ Builder::Invariant Builder::make_invariant(const std::string& name, const Value&
   view.log_n = config_.options.log_n;
   view.log_n_mean = s.log_n_mean;
   view.log_n_scale = s.log_n_scale;
-  view.moments = part.factor_values.columns;
-  view.moments_stride = padded16(view.moments);
+  view.moments = static_cast<std::int32_t>(option("moments"));
+  view.moment_blocks = static_cast<std::int32_t>(option("moment_blocks"));
+  view.moments_stride = padded16(part.factor_values.columns);
   view.factors = part.factor_values.data;
   view.pooled = part.pooled.data;
   view.d_pooled = part.d_pooled.data;
@@ -137,6 +141,7 @@ void Builder::forward_rows(Invariant& part, int x) {
 // Leaves the features of data sets in the buffer that it returns, with the program still open.
 int Builder::forward_sets(std::vector<Launch>& launches, Invariant& part) {
   pool(launches, part.view);
+  if (&part == &invariant_ && factor_.out != nullptr) factor(launches, LaunchKind::factor);
   begin(true);
   return forward(load(part.pooled), part.after, part.afterwards, false);
 }
@@ -212,6 +217,25 @@ std::vector<Source> Builder::backward_rows(Invariant& part, bool further) {
   return sources;
 }
 
+// A head that reads the factors of the moments, too.
+void Builder::make_factors() {
+  const Value factors = value(invariant_.view.pairs() * invariant_.view.moment_blocks, true);
+  make_head(invariant_.afterwards.back(), factors, true);
+  factor_.pool = invariant_.view;
+  factor_.stride = padded16(factors.columns);
+  factor_.out = factors.data;
+  factor_.d_out = d_beside();
+  factor_.d_pooled = invariant_.d_pooled.data;
+  factor_.scratch = arena_.take<double>(capacity_.sets * factors.columns);
+}
+
+void Builder::factor(std::vector<Launch>& launches, LaunchKind kind) {
+  Launch launch;
+  launch.kind = kind;
+  launch.factor = factor_;
+  launches.push_back(launch);
+}
+
 Program Builder::build() {
   program_.input = input();
   const Value* x = &x_;
@@ -221,7 +245,11 @@ Program Builder::build() {
     x = &modules_.back().output();
   }
   invariant_ = make_invariant("invariant", *x);
-  make_head(invariant_.afterwards.back());
+  if (config_.body.at("factor").get<bool>() && option("moments") > 0) {
+    make_factors();
+  } else {
+    make_head(invariant_.afterwards.back());
+  }
 
   body(program_.forward);
   program_.training = program_.forward;
@@ -233,6 +261,7 @@ Program Builder::build() {
   loss();
   back(invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
   end(launches);
+  if (factor_.out != nullptr) factor(launches, LaunchKind::factor_back);
   Invariant* part = &invariant_;
   for (std::int64_t i = static_cast<std::int64_t>(modules_.size()); i >= 0; --i) {
     begin(false);
@@ -270,10 +299,6 @@ Program Builder::build() {
     part = &below.invariant;
   }
   return finish();
-}
-
-void refuse(bool yes, const std::string& what) {
-  if (yes) throw Error(ErrorKind::usage, "the CUDA engine does not know {}; use --device cpu", what);
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ constexpr std::int64_t kWidest = 1024;
 
 }  // namespace
 
+void refuse(bool yes, const std::string& what) {
+  if (yes) throw Error(ErrorKind::usage, "the CUDA engine does not know {}; use --device cpu", what);
+}
+
 Pooling pooling_named(const std::string& name) {
   const auto& names = pooling_names();
   return static_cast<Pooling>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -157,7 +161,13 @@ int ProgramBuilder::forward(int in, const std::vector<Layer>& layers, const std:
     Op op;
     op.bias = layers[i].bias;
     op.activation = layers[i].activation;
-    const int next = product({source(at, layers[i], false)}, outputs[i], true, op);
+    std::vector<Source> sources = {source(at, layers[i], false)};
+    if (const int beside = layers[i].beside; beside >= 0) {
+      const Beside& other = besides_[static_cast<std::size_t>(beside)];
+      sources.push_back(source(load(other.x), other.layer, false));
+    }
+    const int next = product(sources, outputs[i], true, op);
+    if (sources.size() > 1) release(sources.back().buffer);
     if (at != in || !keep_input) release(at);
     at = next;
   }
@@ -183,6 +193,7 @@ int ProgramBuilder::stack_back(int d, const std::vector<Layer>& layers, const st
   for (auto i = static_cast<std::int64_t>(layers.size()) - 1; i >= down_to; --i) {
     const auto at = static_cast<std::size_t>(i);
     learn(layers[at], i == 0 ? x : outputs[at - 1], of);
+    if (layers[at].beside >= 0) beside_back(d, layers[at], of);
     if (i == down_to) break;
     const Value below = value(layers[at].in, of.rows);
     const int next = backward({source(d, layers[at], true)}, outputs[at - 1], below, true);
@@ -191,6 +202,32 @@ int ProgramBuilder::stack_back(int d, const std::vector<Layer>& layers, const st
     of = below;
   }
   return d;
+}
+
+// Of a layer whose last inputs are x: those before them, and x beside.
+Layer ProgramBuilder::also_reads(Layer layer, const Value& x, bool learned) {
+  Beside beside;
+  beside.x = x;
+  beside.layer = {layer.weight + static_cast<std::int64_t>(layer.in - x.columns) * layer.out, -1, x.columns,
+                  layer.out, Activation::identity};
+  if (learned) beside.d = value(x.columns, x.rows);
+  if (!besides_.empty()) beside.before = besides_.back().d.data;
+  layer.in -= x.columns;
+  layer.beside = static_cast<std::int32_t>(besides_.size());
+  besides_.push_back(beside);
+  return layer;
+}
+
+void ProgramBuilder::beside_back(int d, const Layer& layer, const Value& of) {
+  const Beside& beside = besides_[static_cast<std::size_t>(layer.beside)];
+  learn(beside.layer, beside.x, of);
+  if (beside.d.columns == 0) return;
+  Op op;
+  if (beside.before != nullptr) {
+    op.add = Add::set_row;
+    op.from = beside.before;
+  }
+  product({source(d, beside.layer, true)}, beside.d, false, op);
 }
 
 // Rows of `from`, each times the size of its data set.
@@ -242,13 +279,19 @@ void ProgramBuilder::loss() {
   program_.ops.push_back(op);
 }
 
-void ProgramBuilder::make_head(const Value& top) {
+void ProgramBuilder::make_head(const Value& top, const Value& beside, bool learned) {
   top_ = top;
   post_ = stack("post", config_.options.post_layers);
   posts_ = values(post_, kSetRows);
   if (config_.options.summary > 0) {
     summary_ = layer("summary", Activation::identity);
     summary_value_ = value(summary_->out, kSetRows);
+  }
+  if (beside.columns > 0) {
+    const bool directly = config_.options.direct || post_.empty();
+    refuse(directly && !summary_, "outputs that read factors of moments, or statistics, without a summary");
+    if (directly) summary_ = also_reads(*summary_, beside, learned);
+    if (!post_.empty()) post_.front() = also_reads(post_.front(), beside, learned);
   }
   models_ = layer("head", Activation::identity);
   if (config_.options.growth) {

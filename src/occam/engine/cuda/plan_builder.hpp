@@ -36,6 +36,15 @@ struct Layer {
   std::int64_t weight = 0, bias = -1;
   std::int32_t in = 0, out = 0;
   Activation activation = Activation::identity;
+  std::int32_t beside = -1;  // what else it reads, or -1
+};
+
+// What a layer reads beside the output of the one before: the weights for it and, where x came out of layers
+// itself, the gradient of x, which is `before`, that of layers above, and what this one adds.
+struct Beside {
+  Layer layer;
+  Value x, d;
+  const float* before = nullptr;
 };
 
 class ProgramBuilder {
@@ -74,8 +83,11 @@ class ProgramBuilder {
   int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
                  const Value& d_top, std::int64_t down_to);
 
-  // Everything behind the features, which are the columns of `top`.
-  void make_head(const Value& top);
+  // Everything behind the features, which are the columns of `top` and behind them those of `beside`, if any:
+  // factors of moments, or statistics. The first layer reads these beside `top`, and the summary beside the
+  // post layers, where it is to read them directly. Has a gradient for those that are `learned`.
+  void make_head(const Value& top, const Value& beside = {}, bool learned = false);
+  const float* d_beside() const { return besides_.back().d.data; }
   void outputs(int features);
   void loss();
   // Goes on through the layers of the body that `ys` came out of, down to the gradient of their input x.
@@ -92,11 +104,14 @@ class ProgramBuilder {
   Value x_;
 
  private:
+  Layer also_reads(Layer layer, const Value& x, bool learned);
+  void beside_back(int d, const Layer& layer, const Value& of);
   int grown(const Value& from, const Value& to);
   const Value& last() const;
   std::vector<MuonMatrix> muon();
 
   std::vector<bool> used_;
+  std::vector<Beside> besides_;  // of the layers of the head, from the last one down
   Value top_;
   std::vector<Layer> post_;
   std::vector<Value> posts_;
@@ -108,6 +123,9 @@ class ProgramBuilder {
   int d_models_buffer_ = -1, d_parameters_buffer_ = -1;
   Value d_models_, d_parameters_;
 };
+
+// Error(usage) of what only the CPU knows.
+void refuse(bool yes, const std::string& what);
 
 Pooling pooling_named(const std::string& name);
 

@@ -58,7 +58,7 @@ class SequenceBuilder final : ProgramBuilder {
   LstmView lstm_;
   std::vector<Convolution> convolutions_;
   PoolView pool_;
-  Value features_, d_features_;
+  Value features_, d_features_, statistics_;
 };
 
 // A window more than its share for every data set, since shares are rounded.
@@ -110,18 +110,17 @@ void SequenceBuilder::make_convolutions() {
   }
 }
 
-// [last h, pooled channels, log N, statistics].
+// [last h, pooled channels, log N], and the statistics beside them.
 void SequenceBuilder::make_features() {
   const Standardisation& s = config_.standardisation;
   const bool log_n = config_.options.log_n;
   const std::int64_t channels = convolutions_.empty() ? 0 : convolutions_.back().layer.out;
-  const std::int64_t learned = units_ + channels + (log_n ? 1 : 0);
-  const auto statistics = static_cast<std::int64_t>(config_.statistics.mean.size());
-  features_ = value(learned + statistics, kSetRows);
+  features_ = value(units_ + channels + (log_n ? 1 : 0), kSetRows);
   d_features_ = value(features_.columns, kSetRows);
-  program_.input.statistics = features_.data + learned;
-  program_.input.statistics_count = static_cast<std::int32_t>(statistics);
-  program_.input.statistics_stride = padded16(features_.columns);
+  statistics_ = value(static_cast<std::int64_t>(config_.statistics.mean.size()), kSetRows);
+  program_.input.statistics = statistics_.data;
+  program_.input.statistics_count = statistics_.columns;
+  program_.input.statistics_stride = padded16(statistics_.columns);
 
   lstm_.out = features_.data;
   lstm_.d_out = d_features_.data;
@@ -211,7 +210,7 @@ Program SequenceBuilder::build() {
   if (units_ > 0) make_lstm();
   make_convolutions();
   make_features();
-  make_head(features_);
+  make_head(features_, statistics_);
 
   body(program_.forward);
   program_.training = program_.forward;

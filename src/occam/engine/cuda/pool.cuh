@@ -11,7 +11,7 @@ inline constexpr int kPoolThreads = 32 * kPoolWarps;
 
 // Blocks across: one for every 32 columns, and those of the moments.
 inline int pool_blocks(const PoolView& view) {
-  const int pairs = view.moments * (view.moments + 1) / 2;
+  const int pairs = view.pairs() * view.moment_blocks;
   return (view.width + 31) / 32 + (pairs + kPoolThreads - 1) / kPoolThreads;
 }
 
@@ -96,15 +96,18 @@ __device__ inline void write_pooled(const PoolView& v, Seen seen, int set, int c
 
 // Mean products, each by one thread.
 __device__ inline void pool_moments(const PoolView& v, int set, int first, int last, int pair) {
-  if (pair >= v.moments * (v.moments + 1) / 2) return;
+  if (pair >= v.pairs() * v.moment_blocks) return;
+  const int of_block = pair / v.moment_blocks, h = pair % v.moment_blocks;
   int a = 0;
-  while ((a + 1) * (a + 2) / 2 <= pair) ++a;
-  const int b = pair - a * (a + 1) / 2;
+  while ((a + 1) * (a + 2) / 2 <= of_block) ++a;
+  const int b = of_block - a * (a + 1) / 2;
+  const float* const one = v.factors + a * v.moment_blocks + h;
+  const float* const other = v.factors + b * v.moment_blocks + h;
   float sum = 0;
 #pragma unroll 8
   for (int r = first; r < last; ++r) {
-    const float* u = v.factors + static_cast<std::int64_t>(r) * v.moments_stride;
-    sum += u[a] * u[b];
+    const std::int64_t at = static_cast<std::int64_t>(r) * v.moments_stride;
+    sum += one[at] * other[at];
   }
   v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.moments_at() + pair] =
       sum / static_cast<float>(last - first);
@@ -133,7 +136,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed fee
       write_pooled(v, all, set, column, last - first);
     }
     if (v.log_n && block == 0 && threadIdx.x == 0) {
-      v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.columns()] = 
+      v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.columns()] =
           log_n_input(v, feed.offsets[set + 1] - feed.offsets[set]);
     }
   }

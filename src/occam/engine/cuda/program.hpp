@@ -65,7 +65,7 @@ struct InputPlan {
   std::int32_t channels, stride;
   float* x;                  // (rows, stride)
   std::int32_t* set_of_row;  // (rows)
-  float* statistics;         // where those of a data set stand among its features
+  float* statistics;         // (sets, statistics_stride)
   std::int32_t statistics_count, statistics_stride;
 };
 
@@ -81,8 +81,8 @@ struct PoolView {
   float sum_scale = 1;
   bool log_n = false;
   double log_n_mean = 0, log_n_scale = 1;
-  std::int32_t moments = 0, moments_stride = 0;
-  const float* factors = nullptr;  // (rows, moments_stride)
+  std::int32_t moments = 0, moment_blocks = 1, moments_stride = 0;
+  const float* factors = nullptr;  // (rows, moments_stride), columns of blocks as nn/factor has them
   float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
   const float* d_pooled = nullptr;
   std::int32_t pooled_stride = 0;
@@ -90,6 +90,17 @@ struct PoolView {
 
   OCCAM_BOTH int columns() const { return pooling == Pooling::mean_sum ? 2 * width : width; }
   OCCAM_BOTH int moments_at() const { return columns() + (log_n ? 1 : 0); }
+  OCCAM_BOTH int pairs() const { return moments * (moments + 1) / 2; }
+};
+
+// The factors of the moments of each data set (nn/factor), and the way back.
+struct FactorView {
+  PoolView pool;  // whose moments
+  std::int32_t stride = 0;
+  float* out = nullptr;          // (sets, stride)
+  const float* d_out = nullptr;  // (sets, stride)
+  float* d_pooled = nullptr;     // those of the pool, to be added to
+  double* scratch = nullptr;     // (sets, blocks, pairs)
 };
 
 // A convolution over time between two levels. A window of `kernel` rows of x, `in` columns each, is one row
@@ -166,12 +177,13 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-enum class LaunchKind { rows, pooling, lstm, lstm_back };
+enum class LaunchKind { rows, pooling, factor, factor_back, lstm, lstm_back };
 
 // A program of rows, or what happens between two of them.
 struct Launch {
   LaunchKind kind = LaunchKind::rows;
   PoolView pool;
+  FactorView factor;
   std::int32_t first = 0, count = 0;    // ops
   std::int32_t buffers = 0, width = 0;  // of the tile: so many matrices of so many columns
   bool of_sets = false;                 // rows are data sets
