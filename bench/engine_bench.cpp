@@ -33,22 +33,7 @@ struct Case {
 std::vector<Case> cases(const std::string& pooling) {
   return {{"a", 64, 50, 1, 2, study_network(64, 32, 2, pooling)},
           {"b", 64, 150, 3, 6, study_network(128, 64, 3, pooling)},
-          {"c",
-           32,
-           1101,
-           1,
-           3,
-           {{"architecture", "sequence"},
-            {"lstm", 128},
-            {"filters", {64, 64, 128, 128, 128}},
-            {"kernels", {5, 5, 3, 3, 2}},
-            {"strides", {2, 3, 2, 3, 2}},
-            {"pooling", "max"},
-            {"post_width", 256},
-            {"post_layers", 2},
-            {"summary", 0},
-            {"log_n", false},
-            {"growth", false}}}};
+          {"c", 32, 1101, 1, 3, series_network(128, 256)}};
 }
 
 struct LogLoss : BundleLoss<float> {

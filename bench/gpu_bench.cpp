@@ -1,6 +1,6 @@
 // One training step on a device, by the networks of engine_bench and the default one: what a step takes when
 // many follow each other, simulation left out. Prints one JSON object per line.
-//   gpu_bench [--device cuda|cpu] [--only a,b,default,muon,large] [--steps N]
+//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,large] [--steps N]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -27,6 +27,8 @@ struct Case {
 std::vector<Case> cases() {
   return {{"a", 64, 50, 1, 2, study_network(64, 32, 2)},
           {"b", 64, 150, 3, 6, study_network(128, 64, 3)},
+          {"c", 32, 1101, 1, 3, series_network(128, 256)},
+          {"neuron", 32, 250, 1, 3, series_network(64, 128)},
           {"default", 64, 100, 2, 3, json::object()},
           {"muon", 64, 100, 2, 3, json::object(), Optimiser::muon},
           {"large", 512, 500, 3, 6, study_network(128, 64, 3)}};
@@ -100,7 +102,7 @@ void run(const Case& c, const std::string& device, std::int64_t steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string device = "cuda", only = "a,b,default,muon,large";
+  std::string device = "cuda", only = "a,b,c,neuron,default,muon,large";
   std::int64_t steps = 200;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];

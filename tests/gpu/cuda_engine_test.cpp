@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, CudaEngineCases, ::testing::ValuesIn(engine_cases(
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(CudaEngine, LearnsTheWeightsOfTheCpu) {
-  for (const char* name : {"default", "default_muon", "modules_muon", "wide"}) {
+  for (const char* name :
+       {"default", "default_muon", "modules_muon", "wide", "sequence_neuron", "sequence_muon"}) {
     ThreadPool pool(1);
     const auto device = cuda_engine(gpu_case(name), pool);
     CpuEngine<double> cpu(config_of(gpu_case(name)), pool);

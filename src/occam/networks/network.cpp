@@ -380,26 +380,28 @@ void Network<T>::check(Ragged<const float> data) const {
 }
 
 template <class T>
+void Network<T>::statistics_of(Matrix<const float> data, T* out, Workspace& workspace) const {
+  const Workspace::Scope scope(workspace);
+  double* values = workspace.take<double>(statistics());
+  const Matrix<double> z = unpadded(data.rows, config_.channels, workspace);
+  standardise(config_, data, z);
+  statistics_.of(base_values(config_, z, data, statistics_.base_channels(), workspace), data, values,
+                 workspace);
+  for (std::int64_t i = 0; i < statistics(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];
+    out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthestInput, kFarthestInput));
+  }
+}
+
+template <class T>
 Matrix<T> Network<T>::with_statistics(Matrix<T> features, Ragged<const float> data,
                                       Workspace& workspace) const {
-  if (statistics_.size() == 0) return features;
-  const std::int64_t S = statistics_.size();
-  const Matrix<T> joined = workspace.zeros<T>(data.sets, features.columns + S);
-  const Workspace::Scope scope(workspace);
-  double* values = workspace.take<double>(S);
+  if (statistics() == 0) return features;
+  const Matrix<T> joined = workspace.zeros<T>(data.sets, features.columns + statistics());
   for (std::int64_t set = 0; set < data.sets; ++set) {
-    const Workspace::Scope of_set(workspace);
     T* out = std::copy_n(features.row(set), features.columns, joined.row(set));
-    const Matrix<const float> rows = rows_of(data, set);
-    const Matrix<double> z = unpadded(rows.rows, config_.channels, workspace);
-    standardise(config_, rows, z);
-    statistics_.of(base_values(config_, z, rows, statistics_.base_channels(), workspace), rows, values,
-                   workspace);
-    for (std::int64_t i = 0; i < S; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];
-      out[i] = static_cast<T>(kStatisticsWeight * std::clamp(standard, -kFarthestInput, kFarthestInput));
-    }
+    statistics_of(rows_of(data, set), out, workspace);
   }
   return joined;
 }

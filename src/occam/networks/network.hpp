@@ -145,6 +145,9 @@ class Network {
     body_->backward_together(packed, pass.input, pass.tape, d_features, gradients, workspace);
   }
   std::int64_t features() const { return body_->features(); }
+  // The statistics of one data set as the head reads them: out (statistics()).
+  std::int64_t statistics() const { return statistics_.size(); }
+  void statistics_of(Matrix<const float> data, T* out, Workspace& workspace) const;
 
  private:
   Matrix<T> with_statistics(Matrix<T> features, Ragged<const float> data, Workspace& workspace) const;

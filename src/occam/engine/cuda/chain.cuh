@@ -7,8 +7,8 @@
 // are, and replaces them, row by row, when it has added what is to be added.
 #pragma once
 
-#include "occam/engine/cuda/elements.hpp"
 #include "occam/engine/cuda/mma.cuh"
+#include "occam/engine/cuda/sequence_elements.hpp"
 
 namespace occam::gpu {
 
@@ -46,9 +46,10 @@ static_assert(sizeof(TileOp) == 64);
 inline constexpr int kMostOps = 96;
 
 struct Chain {
-  std::int32_t count, width, most_rows;
+  std::int32_t count, width, most_rows, level;
   bool of_sets;
-  PoolView pool;  // of all ops that look at one
+  PoolView pool;      // of all ops that look at one
+  WindowView window;  // likewise
   Op loss;        // the op of that kind
   TileOp ops[kMostOps];
 };
@@ -80,6 +81,7 @@ struct Tile {
   unsigned char* memory;
   int stride, rows, valid, first;  // valid: rows that exist; first: row of the matrix that row 0 is
   const Place* places;
+  WindowRows windows;
 
   __device__ unsigned char* buffer(int index) const { return memory + index * rows * stride; }
 };
@@ -99,6 +101,39 @@ __device__ inline void load_rows(const TileOp& op, const Tile& tile) {
     const int r = i / quads, q = i % quads;
     float4 v = {0, 0, 0, 0};
     if (r < tile.valid) v = reinterpret_cast<const float4*>(op.other)[(tile.first + r) * quads + q];
+    put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
+  }
+}
+
+// Four neighbours of a window.
+__device__ inline float4 window_four(const WindowRows& w, Place at, int column) {
+  const int columns = w.view.kernel * w.view.in;
+  if (w.view.in % 4 != 0) {
+    float v[4];
+    for (int i = 0; i < 4; ++i) v[i] = column + i < columns ? window_value(w, at, column + i) : 0.0f;
+    return {v[0], v[1], v[2], v[3]};
+  }
+  if (column >= columns) return {0, 0, 0, 0};
+  const int tap = column / w.view.in, first = w.in[at.set];
+  const int row = (at.row - at.first) * w.view.stride + tap;
+  if (row >= w.in[at.set + 1] - first) return {0, 0, 0, 0};
+  return *reinterpret_cast<const float4*>(w.view.x +
+                                          static_cast<std::int64_t>(first + row) * padded16(w.view.in) +
+                                          column - tap * w.view.in);
+}
+
+// Rows of windows, which are also kept.
+__device__ inline void load_windows(const TileOp& op, const Tile& tile) {
+  const int quads = padded16(op.columns) / 4;
+  unsigned char* const out = tile.buffer(op.out);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
+    const int r = i / quads, q = i % quads;
+    float4 v = {0, 0, 0, 0};
+    if (r < tile.valid) {
+      v = window_four(tile.windows, tile.places[r], 4 * q);
+      reinterpret_cast<float4*>(op.store)[static_cast<std::int64_t>(tile.first + r) * quads + q] = v;
+    }
     put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
   }
 }
@@ -262,11 +297,32 @@ __device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place a
   return {more[0], more[1], more[2], more[3]};
 }
 
+// The gradient that windows pass to four neighbours of a row.
+__device__ inline float4 windows_four(const WindowRows& w, Place at, int column) {
+  float4 sum = {0, 0, 0, 0};
+  if (w.view.in % 4 == 0) {
+    if (column >= w.view.in) return sum;
+    each_window(w, at, column, [&](std::int64_t from) {
+      const float4 d = four(w.view.d + from);
+      sum = {sum.x + d.x, sum.y + d.y, sum.z + d.z, sum.w + d.w};
+    });
+    return sum;
+  }
+  if (column < w.view.in) sum.x = window_gradient(w, at, column);
+  if (column + 1 < w.view.in) sum.y = window_gradient(w, at, column + 1);
+  if (column + 2 < w.view.in) sum.z = window_gradient(w, at, column + 2);
+  if (column + 3 < w.view.in) sum.w = window_gradient(w, at, column + 3);
+  return sum;
+}
+
 // Four neighbours of a row, from sums to results.
 template <Add kAdd, bool kBack>
 __device__ inline float4 completed(const TileOp& op, const PoolView& pool, const Tile& tile, int row,
                                    int column, float4 v, float4 y) {
-  if constexpr (kAdd != Add::none) {
+  if constexpr (kAdd == Add::windows) {
+    const float4 more = windows_four(tile.windows, tile.places[row], column);
+    v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
+  } else if constexpr (kAdd != Add::none) {
     const float4 more = added_four<kAdd>(op, pool, tile.places[row], column);
     v = {v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w};
   }
@@ -334,6 +390,8 @@ __device__ inline void complete_any(const TileOp& op, const PoolView& pool, cons
       return complete<Add::moments, false>(op, pool, tile, share, group, bias, out);
     case Add::grown:
       return complete<Add::grown, false>(op, pool, tile, share, group, bias, out);
+    case Add::windows:
+      return complete<Add::windows, true>(op, pool, tile, share, group, bias, out);
   }
 }
 
@@ -459,11 +517,13 @@ __global__ void __launch_bounds__(kChainThreads, 1)
                  const float* biases, const uint4* panels) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Place places[kMostTileRows];
-  const int rows = chain.of_sets ? feed.head->sets : feed.head->rows;
+  const int rows = rows_of(feed, chain.of_sets, chain.level);
+  const std::int32_t* const offsets = offsets_of(feed, chain.level);
   Tile tile;
   tile.memory = memory;
   tile.stride = row_stride(chain.width);
   tile.places = places;
+  if (chain.window.kernel > 0) tile.windows = WindowRows(chain.window, feed);
   const int turns = turns_of(rows, chain.most_rows);
   for (int turn = 0; turn < turns; ++turn) {
     const RowRange range = range_of(rows, turn, turns);
@@ -476,14 +536,20 @@ __global__ void __launch_bounds__(kChainThreads, 1)
     begin_next(chain, 0, tile, panels, weights);
     __syncthreads();
     for (int r = threadIdx.x; r < tile.valid; r += kChainThreads) {
-      const int set = chain.of_sets ? at + r : set_of_row[at + r];
-      places[r] = {at + r, set, feed.offsets[set], feed.offsets[set + 1] - feed.offsets[set]};
+      const int set = chain.of_sets       ? at + r
+                      : chain.level == 0 ? set_of_row[at + r]
+                                         : set_at(offsets, feed.head->sets, at + r);
+      places[r] = {at + r, set, offsets[set], offsets[set + 1] - offsets[set]};
     }
     for (int i = 0; i < chain.count; ++i) {
       __syncthreads();
       switch (static_cast<OpKind>(chain.ops[i].kind)) {
         case OpKind::load:
-          load_rows(chain.ops[i], tile);
+          if (static_cast<Add>(chain.ops[i].add) == Add::windows) {
+            load_windows(chain.ops[i], tile);
+          } else {
+            load_rows(chain.ops[i], tile);
+          }
           break;
         case OpKind::product:
           product(chain, i, tile, biases, panels, weights);

@@ -8,6 +8,7 @@
 #include "occam/engine/cuda/factor.cuh"
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/learning.cuh"
+#include "occam/engine/cuda/lstm_pair.cuh"
 #include "occam/engine/cuda/pool.cuh"
 
 namespace occam::gpu {
@@ -28,10 +29,15 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
   chain.width = launch.width;
   chain.most_rows = most_rows;
   chain.of_sets = launch.of_sets;
+  chain.level = launch.level;
   for (std::int32_t i = 0; i < launch.count; ++i) {
     const Op& op = program.ops[static_cast<std::size_t>(launch.first + i)];
     if (op.kind == OpKind::loss) chain.loss = op;
-    if (op.add != Add::none && op.add != Add::set_row) chain.pool = op.pool;
+    if (op.add == Add::windows) {
+      chain.window = op.window;
+    } else if (op.add != Add::none && op.add != Add::set_row) {
+      chain.pool = op.pool;
+    }
     TileOp& own = chain.ops[i];
     own.kind = static_cast<std::int8_t>(op.kind);
     own.add = static_cast<std::int8_t>(op.add);
@@ -78,13 +84,18 @@ class CudaDevice final : public Device {
   cudaGraphExec_t captured(int slot);
   void enqueue_step(const Feed& feed);
   void enqueue_input(const Feed& feed, const float* weights);
-  void enqueue(const Launch& what, const Feed& feed, const float* weights);
+  void enqueue_all(const std::vector<Launch>& launches, const Feed& feed, const float* weights);
+  void enqueue(const Launch& what, const Feed& feed, const float* weights, cudaStream_t stream);
+  void enqueue_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights,
+                    cudaStream_t stream);
+  void follow(cudaStream_t stream, cudaStream_t other);
   void enqueue_muon(const Feed& feed);
 
   int processors_ = 0;
   int shared_bytes_ = 0;
-  cudaStream_t stream_ = nullptr, copies_ = nullptr;
-  cudaEvent_t copied_[kSlots] = {}, done_[kSlots] = {};
+  bool pairs_ = false;  // whether blocks can reach into each other's shared memory
+  cudaStream_t stream_ = nullptr, copies_ = nullptr, beside_ = nullptr;
+  cudaEvent_t copied_[kSlots] = {}, done_[kSlots] = {}, met_ = nullptr;
   cudaGraphExec_t graphs_[kSlots] = {};
 
   const Program* program_ = nullptr;
@@ -122,6 +133,8 @@ CudaDevice::CudaDevice(int number) {
   processors_ = properties.multiProcessorCount;
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "making a stream");
+  check(cudaStreamCreateWithFlags(&beside_, cudaStreamNonBlocking), "making a stream");
+  check(cudaEventCreateWithFlags(&met_, cudaEventDisableTiming), "making an event");
   for (int slot = 0; slot < kSlots; ++slot) {
     check(cudaEventCreateWithFlags(&copied_[slot], cudaEventDisableTiming), "making an event");
     check(cudaEventCreateWithFlags(&done_[slot], cudaEventDisableTiming), "making an event");
@@ -132,6 +145,8 @@ CudaDevice::CudaDevice(int number) {
       static_cast<int>(properties.sharedMemPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   check(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
         "asking for shared memory");
+  check(cudaFuncGetAttributes(&attributes, pair_lstm_kernel), "looking at a kernel");
+  pairs_ = properties.major >= 9 && attributes.ptxVersion >= 90;
   const int square = static_cast<int>(sizeof(SquareMemory<kMuonSide>));
   const auto more = cudaFuncAttributeMaxDynamicSharedMemorySize;
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
@@ -149,6 +164,8 @@ CudaDevice::~CudaDevice() {
     cudaEventDestroy(copied_[slot]);
     cudaEventDestroy(done_[slot]);
   }
+  cudaEventDestroy(met_);
+  cudaStreamDestroy(beside_);
   cudaStreamDestroy(copies_);
   cudaStreamDestroy(stream_);
 }
@@ -262,24 +279,71 @@ void CudaDevice::enqueue_input(const Feed& feed, const float* weights) {
       panels_);
 }
 
-void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weights) {
+// What is enqueued next in one stream waits for all that the other was given so far.
+void CudaDevice::follow(cudaStream_t stream, cudaStream_t other) {
+  check(cudaEventRecord(met_, other), "putting streams in order");
+  check(cudaStreamWaitEvent(stream, met_, 0), "putting streams in order");
+}
+
+void CudaDevice::enqueue_all(const std::vector<Launch>& launches, const Feed& feed, const float* weights) {
+  bool apart = false;
+  for (const Launch& what : launches) {
+    if (what.beside && !apart) follow(beside_, stream_);
+    if (what.joins && apart) follow(stream_, beside_);
+    apart = what.beside || (apart && !what.joins);
+    enqueue(what, feed, weights, what.beside ? beside_ : stream_);
+  }
+  if (apart) follow(stream_, beside_);
+}
+
+void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weights, cudaStream_t stream) {
   if (what.kind == LaunchKind::pooling) {
     const dim3 grid(static_cast<unsigned>(pool_blocks(what.pool)), static_cast<unsigned>(processors_));
-    pool_kernel<<<grid, kPoolThreads, 0, stream_>>>(what.pool, feed);
+    pool_kernel<<<grid, kPoolThreads, 0, stream>>>(what.pool, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::lstm || what.kind == LaunchKind::lstm_back) {
+    enqueue_lstm(what.lstm, what.kind == LaunchKind::lstm_back, feed, weights, stream);
     return;
   }
   if (what.kind == LaunchKind::factor) {
-    factor_kernel<false><<<4 * processors_, kFactorThreads, 0, stream_>>>(what.factor, feed);
+    factor_kernel<false><<<4 * processors_, kFactorThreads, 0, stream>>>(what.factor, feed);
     return;
   }
   if (what.kind == LaunchKind::factor_back) {
-    factor_kernel<true><<<4 * processors_, kFactorThreads, 0, stream_>>>(what.factor, feed);
+    factor_kernel<true><<<4 * processors_, kFactorThreads, 0, stream>>>(what.factor, feed);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);
   const int most = std::min(kMostTileRows, shared_bytes_ / bytes / kBlock * kBlock);
-  chain_kernel<<<processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream_>>>(
+  chain_kernel<<<processors_, kChainThreads, static_cast<std::size_t>(most) * bytes, stream>>>(
       make_chain(*program_, what, most), feed, program_->input.set_of_row, weights, panels_);
+}
+
+// As many blocks as may run at the same time: they take series in turn.
+void CudaDevice::enqueue_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights,
+                              cudaStream_t stream) {
+  using Kernel = void (*)(LstmView, Feed, const float*);
+  const auto launch = [&](Kernel forward, Kernel backward, int threads, int bytes, unsigned cluster) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(2 * processors_));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
+    config.stream = stream;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster, 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = cluster > 1 ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, back ? backward : forward, v, feed, weights), "an LSTM");
+  };
+  if (v.units <= 16) return launch(lstm_kernel<4>, lstm_back_kernel<4>, kLstmThreads<4>, 0, 1);
+  if (v.units <= 32) return launch(lstm_kernel<8>, lstm_back_kernel<8>, kLstmThreads<8>, 0, 1);
+  if (v.units <= 64) return launch(lstm_kernel<16>, lstm_back_kernel<16>, kLstmThreads<16>, 0, 1);
+  if (pairs_ && v.units <= 2 * kPairUnits) {
+    return launch(pair_lstm_kernel, pair_lstm_back_kernel, kPairThreads, 0, 2);
+  }
+  launch(wide_lstm_kernel, wide_lstm_back_kernel, kWideLstmThreads, wide_lstm_bytes(v.units), 1);
 }
 
 void CudaDevice::enqueue_muon(const Feed& feed) {
@@ -301,7 +365,7 @@ void CudaDevice::enqueue_muon(const Feed& feed) {
 
 void CudaDevice::enqueue_step(const Feed& feed) {
   enqueue_input(feed, learning_.weights);
-  for (const Launch& what : program_->training) enqueue(what, feed, learning_.weights);
+  enqueue_all(program_->training, feed, learning_.weights);
   const dim3 grid(static_cast<unsigned>(gradient_job_count_), static_cast<unsigned>(parts_));
   gradient_kernel<<<grid, kGradientThreads, sizeof(GradientMemory), stream_>>>(gradients_, gradient_jobs_,
                                                                                parts_, feed, learning_);
@@ -335,7 +399,7 @@ void CudaDevice::step(int slot, void* to, const void* from, std::size_t bytes) {
 
 void CudaDevice::answer(int slot, const float* weights) {
   enqueue_input(feeds_[slot], weights);
-  for (const Launch& what : program_->forward) enqueue(what, feeds_[slot], weights);
+  enqueue_all(program_->forward, feeds_[slot], weights);
   check(cudaGetLastError(), "an answer");
 }
 

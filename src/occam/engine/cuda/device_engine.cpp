@@ -34,7 +34,11 @@ void throw_internal(const std::string& message) {
 }
 
 DeviceEngine::DeviceEngine(const NetworkConfig& config, ThreadPool& pool, std::unique_ptr<Device> device)
-    : network_(config), pool_(pool), device_(std::move(device)) {
+    : network_(config),
+      pool_(pool),
+      device_(std::move(device)),
+      windows_(windows_of(network_.config())),
+      workspaces_(static_cast<std::size_t>(pool.threads())) {
   provide(1, 1);
 }
 
@@ -45,7 +49,10 @@ DeviceEngine::SlotLayout DeviceEngine::slot_layout() const {
   layout.models = layout.offsets + aligned(bytes_of<std::int32_t>(capacity_.sets + 1));
   layout.present = layout.models + aligned(bytes_of<std::int32_t>(capacity_.sets));
   layout.targets = layout.present + aligned(bytes_of<float>(capacity_.sets));
-  layout.raw = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
+  layout.levels = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
+  const auto levels = static_cast<std::int64_t>(windows_.layers.size());
+  layout.statistics = layout.levels + aligned(bytes_of<std::int32_t>(levels * (capacity_.sets + 1)));
+  layout.raw = layout.statistics + aligned(bytes_of<float>(capacity_.sets * network_.statistics()));
   layout.bytes = layout.raw + aligned(bytes_of<float>(capacity_.rows * config.channels));
   return layout;
 }
@@ -78,7 +85,10 @@ void DeviceEngine::build() {
                    reinterpret_cast<const std::int32_t*>(at + layout_.models),
                    reinterpret_cast<const float*>(at + layout_.present),
                    reinterpret_cast<const float*>(at + layout_.targets),
-                   reinterpret_cast<const float*>(at + layout_.raw)};
+                   reinterpret_cast<const float*>(at + layout_.raw),
+                   reinterpret_cast<const std::int32_t*>(at + layout_.levels),
+                   static_cast<std::int32_t>(capacity_.sets) + 1,
+                   reinterpret_cast<const float*>(at + layout_.statistics)};
   }
   if (learning_.size > 0) {
     const std::vector<std::uint8_t> kinds = weight_kinds(program_, learning_.size);
@@ -156,9 +166,43 @@ std::size_t DeviceEngine::fill(int slot, const StepHead& head, Ragged<const floa
     offsets[b] = static_cast<std::int32_t>(data.offsets[b] - data.offsets[0]);
   }
   if (batch != nullptr) fill_targets(at, *batch);
+  fill_levels(at, data);
+  fill_statistics(at, data);
   const auto numbers = static_cast<std::size_t>(data.x.rows * data.x.columns);
   std::memcpy(at + layout_.raw, data.x.data, numbers * sizeof(float));
   return static_cast<std::size_t>(layout_.raw) + numbers * sizeof(float);
+}
+
+// Where the outputs of every convolution begin.
+void DeviceEngine::fill_levels(std::byte* slot, Ragged<const float> data) const {
+  auto* const levels = reinterpret_cast<std::int32_t*>(slot + layout_.levels);
+  const std::size_t stride = static_cast<std::size_t>(capacity_.sets) + 1;
+  for (std::size_t l = 0; l < windows_.layers.size(); ++l) levels[l * stride] = 0;
+  for (std::int64_t b = 0; b < data.sets; ++b) {
+    std::int64_t rows = windows_.continued(data.size(b));
+    std::int32_t* at = levels + b;
+    for (const Window& window : windows_.layers) {
+      rows = (rows - window.kernel) / window.stride + 1;
+      at[1] = at[0] + static_cast<std::int32_t>(rows);
+      at += stride;
+    }
+  }
+}
+
+void DeviceEngine::fill_statistics(std::byte* slot, Ragged<const float> data) {
+  if (network_.statistics() == 0) return;
+  auto* const statistics = reinterpret_cast<float*>(slot + layout_.statistics);
+  pool_.for_each(data.sets, [&](std::int64_t b, int thread) {
+    network_.statistics_of(data.x.rows_from(data.offsets[b], data.size(b)),
+                           statistics + b * network_.statistics(),
+                           workspaces_[static_cast<std::size_t>(thread)]);
+  });
+}
+
+std::int64_t DeviceEngine::rows_with_continued(Ragged<const float> data) const {
+  std::int64_t rows = 0;
+  for (std::int64_t b = 0; b < data.sets; ++b) rows += windows_.continued(data.size(b));
+  return rows;
 }
 
 void DeviceEngine::fill_targets(std::byte* slot, const Batch& batch) const {
@@ -184,7 +228,7 @@ void DeviceEngine::step(BatchFeed& batches, const StepSettings& settings) {
   network_.check(batch.view());
   if (static_cast<std::int64_t>(begun_.size()) == kMostLosses) collect();
   if (report_.fault) return;
-  provide(batch.rows(), batch.size());
+  provide(rows_with_continued(batch.view()), batch.size());
   slot_ = (slot_ + 1) % kSlots;
   device_->wait_for_slot(slot_);
   const std::size_t bytes = fill(slot_, step_head(batch, settings), batch.view(), &batch);
@@ -260,8 +304,10 @@ void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float>
   std::vector<std::int64_t> offsets;
   for (std::int64_t first = 0; first < data.sets;) {
     std::int64_t last = first + 1;
-    while (last < data.sets && last - first < kAnswerSets &&
-           data.offsets[last + 1] - data.offsets[first] <= kAnswerRows) {
+    std::int64_t rows = windows_.continued(data.size(first));
+    while (last < data.sets && last - first < kAnswerSets) {
+      rows += windows_.continued(data.size(last));
+      if (rows > kAnswerRows) break;
       ++last;
     }
     offsets.resize(static_cast<std::size_t>(last - first + 1));
@@ -276,7 +322,7 @@ void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float>
 }
 
 void DeviceEngine::answer_part(std::int64_t first, Ragged<const float> data, NetworkAnswers& out) {
-  provide(data.x.rows, data.sets);
+  provide(rows_with_continued(data), data.sets);
   slot_ = (slot_ + 1) % kSlots;
   device_->wait_for_slot(slot_);
   const std::size_t bytes = fill(slot_, {}, data, nullptr);

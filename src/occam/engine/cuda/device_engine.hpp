@@ -26,7 +26,7 @@ class DeviceEngine final : public Engine {
  private:
   // Where the parts of a batch lie in a slot.
   struct SlotLayout {
-    std::int64_t offsets, models, present, targets, raw, bytes;
+    std::int64_t offsets, models, present, targets, levels, statistics, raw, bytes;
   };
 
   void provide(std::int64_t rows, std::int64_t sets);
@@ -34,6 +34,9 @@ class DeviceEngine final : public Engine {
   SlotLayout slot_layout() const;
   std::size_t fill(int slot, const StepHead& head, Ragged<const float> data, const Batch* batch);
   void fill_targets(std::byte* slot, const Batch& batch) const;
+  void fill_levels(std::byte* slot, Ragged<const float> data) const;
+  void fill_statistics(std::byte* slot, Ragged<const float> data);
+  std::int64_t rows_with_continued(Ragged<const float> data) const;
   StepHead step_head(const Batch& batch, const StepSettings& settings) const;
   void collect();
   void answer_part(std::int64_t first, Ragged<const float> data, NetworkAnswers& out);
@@ -42,6 +45,7 @@ class DeviceEngine final : public Engine {
   ThreadPool& pool_;
   std::unique_ptr<Device> device_;
   Capacity capacity_;
+  Windows windows_;
   SlotLayout layout_{};
   LearningPlan plan_;
   std::int64_t adam_step_ = 0;
@@ -60,7 +64,8 @@ class DeviceEngine final : public Engine {
   // What was begun since the last look at the report: steps, and their draws without usable data, (J) each.
   std::vector<std::int64_t> begun_, begun_failed_;
   bool fresh_ = true;
-  std::exception_ptr failed_next_;  // in the making of the next batch
+  std::vector<Workspace> workspaces_;  // of the threads
+  std::exception_ptr failed_next_;     // in the making of the next batch
   StepReport report_;
   bool taken_ = false;
   LearningState exported_;

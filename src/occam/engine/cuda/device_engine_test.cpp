@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Plain, DeviceEngineCases, ::testing::ValuesIn(engine_ca
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(DeviceEngine, LearnsTheWeightsOfTheCpu) {
-  for (const char* name : {"default", "default_muon", "modules_muon"}) {
+  for (const char* name : {"default", "default_muon", "modules_muon", "sequence_muon"}) {
     ThreadPool pool(1);
     const auto device = plain_engine(case_named(name), pool);
     CpuEngine<double> cpu(config_of(case_named(name)), pool);
@@ -81,9 +81,27 @@ TEST(DeviceEngine, AFaultStopsLearning) {
 
 TEST(DeviceEngine, RefusesWhatItDoesNotKnow) {
   EngineCase c = case_named("default");
-  c.options = {{"architecture", "sequence"}};
   ThreadPool pool(1);
-  EXPECT_THROW(plain_engine(c, pool), Error);
+  const nlohmann::json unknown[] = {
+      {{"head", "mc-dropout"}}, {{"architecture", "sequence"}, {"lstm", 300}}, {{"inv_width", 2000}}};
+  for (const nlohmann::json& options : unknown) {
+    c.options = options;
+    EXPECT_THROW(plain_engine(c, pool), Error) << options;
+  }
+}
+
+// Factors of moments, or statistics, that outputs would read directly.
+TEST(DeviceEngine, RefusesOutputsThatReadDirectlyWithoutASummary) {
+  ThreadPool pool(1);
+  for (const char* name : {"default", "sequence_statistics"}) {
+    for (const nlohmann::json& more : {nlohmann::json::object(), {{"direct", false}, {"post_layers", 0}}}) {
+      EngineCase c = case_named(name);
+      EXPECT_NO_THROW(plain_engine(c, pool));
+      c.options["summary"] = 0;
+      c.options.update(more);
+      EXPECT_THROW(plain_engine(c, pool), Error) << name << more;
+    }
+  }
 }
 
 // Without a GPU, or without CUDA in this build, the message names the way out.

@@ -141,13 +141,16 @@ OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
       return moments_gradient(op.pool, at, c);
     case Add::grown:
       return growth(op.pool, at.n) * op.from[static_cast<std::int64_t>(at.row) * padded16(op.columns) + c];
+    case Add::windows:  // sequence_elements.hpp
     case Add::none:
       break;
   }
   return 0;
 }
 
-OCCAM_BOTH inline float log_n_input(const PoolView& v, int n) {
+// Of what is told of N: a pooling, or an LSTM.
+template <class View>
+OCCAM_BOTH float log_n_input(const View& v, int n) {
   return static_cast<float>((log(static_cast<double>(n)) - v.log_n_mean) / v.log_n_scale);
 }
 

@@ -27,6 +27,7 @@ struct EngineCase {
   bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
   bool missing = false;  // values of the first column
   bool large = false;    // slow in plain loops
+  bool ordered = false;  // with statistics
   std::int64_t models = 3;
   std::int64_t sets = 12;
   std::int64_t largest = 40;  // observations of a data set
@@ -34,6 +35,71 @@ struct EngineCase {
 
 inline void PrintTo(const EngineCase& c, std::ostream* out) {
   *out << c.name;
+}
+
+// LSTM and convolutions alone and together, series shorter than the windows among them.
+inline void add_sequence_cases(std::vector<EngineCase>& cases) {
+  using nlohmann::json;
+  const json small = {{"architecture", "sequence"},
+                      {"lstm", 20},
+                      {"filters", {12, 18, 9}},
+                      {"kernels", {3, 4, 2}},
+                      {"strides", {1, 3, 2}},
+                      {"post_width", 18},
+                      {"summary", 7}};
+  const auto add = [&](std::string name, json more) -> EngineCase& {
+    json options = small;
+    options.update(more);
+    cases.push_back({"sequence_" + std::move(name), std::move(options)});
+    return cases.back();
+  };
+  const auto without = [](json more) {
+    more.update({{"filters", json::array()}, {"kernels", json::array()}, {"strides", json::array()}});
+    return more;
+  };
+  add("small", json::object()).parameters = 2;
+  add("mean", {{"pooling", "mean"}});
+  add("muon", json::object()).optimiser = Optimiser::muon;
+  add("lstm", without(json::object()));
+  add("lstm_one_unit", without({{"lstm", 1}, {"log_n", false}}));
+  add("lstm_of_64", without({{"lstm", 64}}));
+  add("lstm_of_100", without({{"lstm", 100}}));
+  add("lstm_of_128", {{"lstm", 128}});
+  add("lstm_of_140", without({{"lstm", 140}}));
+  add("convolutions", {{"lstm", 0}});
+  add("one_convolution",
+      {{"lstm", 0}, {"filters", {16}}, {"kernels", {5}}, {"strides", {7}}, {"log_n", false}});
+  add("wide_windows", {{"filters", {5, 32}}, {"kernels", {9, 7}}, {"strides", {1, 1}}});
+  add("no_post", {{"post_layers", 0}, {"summary", 0}}).parameters = 2;
+  add("softmax", {{"head", "softmax"}, {"growth", false}});
+  EngineCase& statistics = add("statistics", json::object());
+  statistics.ordered = statistics.robust = true;
+  statistics.channels = 3;
+  EngineCase& direct = add("direct_statistics", {{"post_layers", 3}});
+  direct.ordered = direct.robust = true;
+  direct.parameters = 2;
+  EngineCase& not_direct = add("statistics_not_direct", {{"post_layers", 3}, {"direct", false}});
+  not_direct.ordered = not_direct.robust = true;
+  EngineCase& no_summary = add("statistics_no_summary", {{"summary", 0}, {"direct", false}});
+  no_summary.ordered = no_summary.robust = true;
+  EngineCase& bare = add("bare_statistics", {{"post_layers", 0}});
+  bare.ordered = bare.robust = bare.missing = true;
+  bare.optimiser = Optimiser::muon;
+  EngineCase& neuron = add("neuron", {{"lstm", 64},
+                                      {"filters", {64, 64, 128, 128, 128}},
+                                      {"kernels", {5, 5, 3, 3, 2}},
+                                      {"strides", {2, 3, 2, 3, 2}},
+                                      {"growth", false}});
+  neuron.channels = 1;
+  neuron.sets = 5;
+  neuron.largest = 150;
+  EngineCase& long_series = add("long", {{"lstm", 64}});
+  long_series.large = true;
+  long_series.sets = 5;
+  long_series.largest = 3000;
+  EngineCase& many = add("many", json::object());
+  many.large = true;
+  many.sets = 700;
 }
 
 inline std::vector<EngineCase> engine_cases() {
@@ -94,6 +160,7 @@ inline std::vector<EngineCase> engine_cases() {
   long_sets.large = true;
   long_sets.sets = 5;
   long_sets.largest = 3000;
+  add_sequence_cases(cases);
   return cases;
 }
 
@@ -129,7 +196,7 @@ inline NetworkConfig config_of(const EngineCase& c) {
   if (!c.robust) config.options.inputs = "plain";
   Batch batch;
   fill_batch(c, 1000, batch);
-  config.learn_input(batch.view(), false);
+  config.learn_input(batch.view(), c.ordered);
   return config;
 }
 

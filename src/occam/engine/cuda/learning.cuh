@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kGradientThreads, kGradientBlocks)
   GradientMemory& shared = *reinterpret_cast<GradientMemory*>(memory);
   const GradientJob job = jobs[blockIdx.x];
   const Gradient g = gradients[job.gradient];
-  const int rows = g.of_sets ? feed.head->sets : feed.head->rows;
+  const int rows = rows_of(feed, g.of_sets, g.level);
   const int part = static_cast<int>(blockIdx.y);
   if (part >= parts_of(rows, parts)) return;
   const int first = part * part_rows(rows, parts), last = min(rows, first + part_rows(rows, parts));
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(kReduceThreads)
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
   float sum = 0;
   if (i < learning.size) {
-    const int parts =
-        parts_of((learning.kind[i] & kOfSets) != 0 ? feed.head->sets : feed.head->rows, most_parts);
+    const int kind = learning.kind[i];
+    const int parts = parts_of(rows_of(feed, (kind & kOfSets) != 0, kind >> kLevelShift), most_parts);
 #pragma unroll 8
     for (int part = 0; part < parts; ++part) sum += learning.parts[part * learning.size + i];
     sum *= feed.head->scale;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "occam/engine/cuda/device.hpp"
-#include "occam/engine/cuda/elements.hpp"
+#include "occam/engine/cuda/sequence_elements.hpp"
 
 namespace occam::gpu {
 
@@ -50,9 +50,10 @@ class PlainDevice final : public Device {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
 
-  Place place(int row) const {
-    const int set = program_.input.set_of_row[row];
-    return {row, set, feed_.offsets[set], feed_.offsets[set + 1] - feed_.offsets[set]};
+  Place place(int row, int level) const {
+    const std::int32_t* offsets = offsets_of(feed_, level);
+    const int set = set_at(offsets, feed_.head->sets, row);
+    return {row, set, offsets[set], offsets[set + 1] - offsets[set]};
   }
   Place place_of_set(int set) const {
     return {set, set, feed_.offsets[set], feed_.offsets[set + 1] - feed_.offsets[set]};
@@ -78,6 +79,9 @@ class PlainDevice final : public Device {
   void enter_all() {
     const InputPlan& input = program_.input;
     for (int set = 0; set < feed_.head->sets; ++set) {
+      std::copy_n(feed_.statistics + static_cast<std::int64_t>(set) * input.statistics_count,
+                  input.statistics_count,
+                  input.statistics + static_cast<std::int64_t>(set) * input.statistics_stride);
       for (int c = 0; c < input.channels; ++c) {
         const OwnScale own = own_scale_of(c, feed_.offsets[set], feed_.offsets[set + 1]);
         for (int r = feed_.offsets[set]; r < feed_.offsets[set + 1]; ++r) {
@@ -90,25 +94,37 @@ class PlainDevice final : public Device {
   }
 
   void run(const Launch& launch) {
-    if (launch.kind == LaunchKind::pooling) {
-      for (int set = 0; set < feed_.head->sets; ++set) pool(launch.pool, set);
-      return;
-    }
     if (launch.kind != LaunchKind::rows) {
-      for (int set = 0; set < feed_.head->sets; ++set) factor(launch, set);
+      for (int set = 0; set < feed_.head->sets; ++set) run_set(launch, set);
       return;
     }
-    const int rows = launch.of_sets ? feed_.head->sets : feed_.head->rows;
+    const int rows = rows_of(feed_, launch.of_sets, launch.level);
     buffers_.assign(
         static_cast<std::size_t>(launch.buffers),
         std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(launch.width)));
     for (int i = launch.first; i < launch.first + launch.count; ++i) {
       const Op& op = program_.ops[static_cast<std::size_t>(i)];
       for (int row = 0; row < rows; ++row) {
-        if (op.kind == OpKind::load) load(op, row, launch.width);
+        if (op.kind == OpKind::load) load(op, row, launch);
         if (op.kind == OpKind::product) product(op, row, launch);
         if (op.kind == OpKind::loss) loss(op, row, launch.width);
       }
+    }
+  }
+
+  void run_set(const Launch& launch, int set) {
+    switch (launch.kind) {
+      case LaunchKind::pooling:
+        return pool(launch.pool, set);
+      case LaunchKind::factor:
+      case LaunchKind::factor_back:
+        return factor(launch, set);
+      case LaunchKind::lstm:
+        return lstm(launch.lstm, set);
+      case LaunchKind::lstm_back:
+        return lstm_back(launch.lstm, set);
+      case LaunchKind::rows:
+        break;
     }
   }
 
@@ -116,13 +132,24 @@ class PlainDevice final : public Device {
     return buffers_[static_cast<std::size_t>(index)].data() + static_cast<std::int64_t>(row) * width;
   }
 
-  void load(const Op& op, int row, int width) {
-    std::copy_n(op.from + static_cast<std::int64_t>(row) * padded16(op.columns), op.columns,
-                buffer(op.out, row, width));
+  void load(const Op& op, int row, const Launch& launch) {
+    const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
+    float* const to = buffer(op.out, row, launch.width);
+    if (op.add != Add::windows) {
+      std::copy_n(op.from + first, op.columns, to);
+      return;
+    }
+    const Place at = place(row, launch.level);
+    const WindowRows windows(op.window, feed_);
+    for (int c = 0; c < op.columns; ++c) op.store[first + c] = to[c] = window_value(windows, at, c);
+  }
+
+  float added_to(const Op& op, Place at, int c) const {
+    return op.add == Add::windows ? window_gradient({op.window, feed_}, at, c) : added(op, at, c);
   }
 
   void product(const Op& op, int row, const Launch& launch) {
-    const Place at = launch.of_sets ? place_of_set(row) : place(row);
+    const Place at = launch.of_sets ? place_of_set(row) : place(row, launch.level);
     const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
     for (int c = 0; c < op.columns; ++c) {
       double sum = op.bias >= 0 ? weights_[op.bias + c] : 0.0f;
@@ -134,7 +161,7 @@ class PlainDevice final : public Device {
           sum += static_cast<double>(a[k]) * weights_[source.weight + i * source.weight_columns + j];
         }
       }
-      float v = static_cast<float>(sum) + added(op, at, c);
+      float v = static_cast<float>(sum) + added_to(op, at, c);
       v = op.y != nullptr ? v * slope(op.activation, op.y[first + c]) : activate(op.activation, v);
       if (op.store != nullptr) op.store[first + c] = v;
       if (op.out >= 0) buffer(op.out, row, launch.width)[c] = v;
@@ -158,8 +185,58 @@ class PlainDevice final : public Device {
     }
   }
 
+  void lstm(const LstmView& v, int set) {
+    const int H = v.units, first = feed_.offsets[set], last = feed_.offsets[set + 1];
+    std::vector<float> h(static_cast<std::size_t>(H)), c(h);
+    for (std::int64_t r = first; r < last; ++r) {
+      float* const gates = v.gates + r * v.gate_stride;
+      std::copy(h.begin(), h.end(), v.before + r * v.stride);
+      for (int j = 0; j < 4 * H; ++j) {
+        double sum = gates[j];
+        for (int k = 0; k < H; ++k)
+          sum += static_cast<double>(v.before[r * v.stride + k]) *
+                 weights_[v.weight + static_cast<std::int64_t>(k) * 4 * H + j];
+        gates[j] = gate_value(j / H, static_cast<float>(sum));
+      }
+      for (int u = 0; u < H; ++u) {
+        float& own = c[static_cast<std::size_t>(u)];
+        own = v.c[r * v.stride + u] = gates[H + u] * own + gates[u] * gates[2 * H + u];
+        h[static_cast<std::size_t>(u)] = gates[3 * H + u] * quick_tanh(own);
+      }
+    }
+    float* const out = v.out + static_cast<std::int64_t>(set) * v.out_stride;
+    std::copy(h.begin(), h.end(), out);
+    if (v.log_n) out[H] = log_n_input(v, last - first);
+  }
+
+  void lstm_back(const LstmView& v, int set) {
+    const int H = v.units, first = feed_.offsets[set], last = feed_.offsets[set + 1];
+    const float* const d_out = v.d_out + static_cast<std::int64_t>(set) * v.out_stride;
+    std::vector<float> d_h(d_out, d_out + H), d_c(static_cast<std::size_t>(H));
+    for (std::int64_t r = last - 1; r >= first; --r) {
+      float* const gates = v.gates + r * v.gate_stride;
+      for (int u = 0; u < H; ++u) {
+        const auto own = static_cast<std::size_t>(u);
+        const float before = r > first ? v.c[(r - 1) * v.stride + u] : 0;
+        const LstmBack back = lstm_unit_back(
+            {gates[u], gates[H + u], gates[2 * H + u], gates[3 * H + u], v.c[r * v.stride + u], before},
+            d_h[own], d_c[own]);
+        for (int gate = 0; gate < 4; ++gate) gates[gate * H + u] = back.gate[gate];
+        d_c[own] = back.d_c;
+      }
+      for (int u = 0; u < H; ++u) {
+        double sum = 0;
+        for (int j = 0; j < 4 * H; ++j)
+          sum +=
+              static_cast<double>(gates[j]) * weights_[v.weight + static_cast<std::int64_t>(u) * 4 * H + j];
+        d_h[static_cast<std::size_t>(u)] = static_cast<float>(sum);
+      }
+    }
+  }
+
   void pool(const PoolView& v, int set) {
-    const int first = feed_.offsets[set], last = feed_.offsets[set + 1];
+    const std::int32_t* const offsets = offsets_of(feed_, v.level);
+    const int first = offsets[set], last = offsets[set + 1];
     float* out = v.pooled + static_cast<std::int64_t>(set) * v.pooled_stride;
     for (int c = 0; c < v.width; ++c) {
       const std::int64_t of_set = static_cast<std::int64_t>(set) * v.stride + c;
@@ -194,7 +271,7 @@ class PlainDevice final : public Device {
         if (v.pooling == Pooling::mean_sum) out[v.width + c] = static_cast<float>(sum * v.sum_scale);
       }
     }
-    if (v.log_n) out[v.columns()] = log_n_input(v, last - first);
+    if (v.log_n) out[v.columns()] = log_n_input(v, feed_.offsets[set + 1] - feed_.offsets[set]);
     for (int h = 0; h < v.moment_blocks; ++h) {
       for (int a = 0; a < v.moments; ++a) {
         for (int b = 0; b <= a; ++b) {
@@ -222,7 +299,7 @@ class PlainDevice final : public Device {
 
   void add_gradients() {
     for (const Gradient& g : program_.gradients) {
-      const int rows = g.of_sets ? feed_.head->sets : feed_.head->rows;
+      const int rows = rows_of(feed_, g.of_sets, g.level);
       const auto x = [&](int r, int k) { return g.x[static_cast<std::int64_t>(r) * padded16(g.inner) + k]; };
       const auto d = [&](int r, int n) {
         return g.d[static_cast<std::int64_t>(r) * padded16(g.columns) + n];

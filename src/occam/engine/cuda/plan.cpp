@@ -4,56 +4,20 @@
 #include <optional>
 #include <string>
 
-#include "occam/nn/muon.hpp"
+#include "occam/engine/cuda/plan_builder.hpp"
 
 namespace occam::gpu {
 namespace {
 
-// A matrix on the device: rows are observations or data sets.
-struct Value {
-  float* data = nullptr;
-  std::int32_t columns = 0;
-  bool of_sets = false;
-  Activation activation = Activation::identity;  // that it came out of
-};
-
-struct Layer {
-  std::int64_t weight = 0, bias = -1;
-  std::int32_t in = 0, out = 0;
-  Activation activation = Activation::identity;
-  std::int32_t beside = -1;  // what else it reads, or -1
-};
-
-// What a layer reads beside the output of the one before: the weights for it, and the gradient of x, which is
-// `before`, that of layers above, and what this one adds.
-struct Beside {
-  Layer layer;
-  Value x, d;
-  const float* before = nullptr;
-};
-
-// The widest layer a block can hold.
-constexpr std::int64_t kWidest = 1024;
-
-class Builder {
+class Builder final : ProgramBuilder {
  public:
   Builder(const Network<float>& network, const LearningPlan& plan, Capacity capacity, Arena& arena)
-      : network_(network),
-        config_(network.config()),
-        plan_(plan),
-        capacity_(capacity),
-        arena_(arena),
+      : ProgramBuilder(network, plan, capacity, arena),
         pooling_(pooling_named(config_.body.value("pooling", std::string()))) {}
 
   Program build();
 
  private:
-  void make_factors();
-  static Pooling pooling_named(const std::string& name) {
-    const auto& names = pooling_names();
-    return static_cast<Pooling>(std::find(names.begin(), names.end(), name) - names.begin());
-  }
-
   // What an invariant module holds.
   struct Invariant {
     std::vector<Layer> embed, score, after;
@@ -73,33 +37,10 @@ class Builder {
   };
 
   std::int64_t option(const char* name) const { return config_.body.at(name).get<std::int64_t>(); }
-  Layer layer(const std::string& name, Activation activation) const;
-  std::vector<Layer> stack(const std::string& name, std::int64_t count) const;
-  Value value(std::int64_t columns, bool of_sets, Activation activation = Activation::identity);
-  std::vector<Value> values(const std::vector<Layer>& layers, bool of_sets);
-
-  InputPlan input();
   Invariant make_invariant(const std::string& name, const Value& x);
   Module make_module(const std::string& name, const Value& x);
-
-  // Programs of rows.
-  int take();
-  void release(int buffer) { used_[static_cast<std::size_t>(buffer)] = false; }
-  void begin(bool of_sets);
-  void end(std::vector<Launch>& launches);
-  void pool(std::vector<Launch>& launches, const PoolView& view);
+  void make_factors();
   void factor(std::vector<Launch>& launches, LaunchKind kind);
-  int load(const Value& from);
-  Source source(int buffer, const Layer& layer, bool transposed);
-  int product(std::vector<Source> sources, const Value& to, bool keep, Op op = {});
-  int forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs, bool keep_input);
-  int backward(std::vector<Source> sources, const Value& y, Value d, bool keep, Op op = {});
-  void learn(const Layer& layer, const Value& x, const Value& d);
-  int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
-                 const Value& d_top, std::int64_t down_to);
-
-  Layer also_reads(Layer layer, const Value& x);
-  void factors_back(int d, const Layer& layer, const Value& of);
 
   void forward_rows(Invariant& part, int x);
   int forward_sets(std::vector<Launch>& launches, Invariant& part);
@@ -107,83 +48,12 @@ class Builder {
   void backward_sets(Invariant& part, std::vector<Source> sources);
 
   void body(std::vector<Launch>& launches);
-  int grown(const Value& from, const Value& to);
-  const Value& last() const;
-  void outputs(int features);
-  void loss();
-  void back();
-  std::vector<MuonMatrix> muon();
 
-  const Network<float>& network_;
-  const NetworkConfig& config_;
-  const LearningPlan& plan_;
-  Capacity capacity_;
-  Arena& arena_;
   Pooling pooling_;
-  Program program_;
-  Launch launch_;
-  std::vector<bool> used_;
-
-  Value x_;
   std::vector<Module> modules_;
   Invariant invariant_;
-  std::vector<Beside> besides_;  // layers that read the factors of the moments, from the last one down
   FactorView factor_;
-  Value factors_;
-  std::vector<Layer> post_;
-  std::vector<Value> posts_;
-  std::optional<Layer> summary_, parameters_;
-  Layer models_;
-  std::optional<Layer> models_grown_;  // the weights of what is taken times N
-  Value grown_value_, d_grown_;
-  Value summary_value_, models_value_, parameters_value_;
-  int d_models_buffer_ = -1, d_parameters_buffer_ = -1;
-  Value d_models_, d_parameters_;
 };
-
-Layer Builder::layer(const std::string& name, Activation activation) const {
-  const Tensor* weight = network_.layout().find(name + ".weight");
-  const Tensor* bias = network_.layout().find(name + ".bias");
-  if (weight == nullptr) throw Error(ErrorKind::internal, "no layer '{}' in the network", name);
-  if (std::max(weight->shape[0], weight->shape[1]) > kWidest) {
-    throw Error(ErrorKind::usage, "the CUDA engine takes layers of up to {} units; '{}' has {} by {}",
-                kWidest, name, weight->shape[0], weight->shape[1]);
-  }
-  return {weight->offset, bias == nullptr ? -1 : bias->offset, static_cast<std::int32_t>(weight->shape[0]),
-          static_cast<std::int32_t>(weight->shape[1]), activation};
-}
-
-std::vector<Layer> Builder::stack(const std::string& name, std::int64_t count) const {
-  std::vector<Layer> layers;
-  for (std::int64_t i = 0; i < count; ++i) layers.push_back(layer(name + std::to_string(i), Activation::elu));
-  return layers;
-}
-
-Value Builder::value(std::int64_t columns, bool of_sets, Activation activation) {
-  const auto width = static_cast<std::int32_t>(columns);
-  return {arena_.take<float>((of_sets ? capacity_.sets : capacity_.rows) * padded16(width)), width, of_sets,
-          activation};
-}
-
-std::vector<Value> Builder::values(const std::vector<Layer>& layers, bool of_sets) {
-  std::vector<Value> all;
-  for (const Layer& each : layers) all.push_back(value(each.out, of_sets, each.activation));
-  return all;
-}
-
-InputPlan Builder::input() {
-  const std::vector<ColumnPlan> columns = column_plans(config_);
-  std::int64_t width = config_.channels + static_cast<std::int64_t>(config_.missing.size());
-  for (const ColumnInput& column : config_.inputs) width += column.channels() - 1;
-  x_ = value(width, false);
-  InputPlan input{};
-  input.columns = arena_.take<ColumnPlan>(config_.channels);
-  input.channels = static_cast<std::int32_t>(config_.channels);
-  input.stride = padded16(x_.columns);
-  input.x = x_.data;
-  input.set_of_row = arena_.take<std::int32_t>(capacity_.rows);
-  return input;
-}
 
 Builder::Invariant Builder::make_invariant(const std::string& name, const Value& x) {
   Invariant part;
@@ -251,160 +121,6 @@ Builder::Module Builder::make_module(const std::string& name, const Value& x) {
   return module;
 }
 
-int Builder::take() {
-  for (std::size_t i = 0; i < used_.size(); ++i) {
-    if (used_[i]) continue;
-    used_[i] = true;
-    return static_cast<int>(i);
-  }
-  used_.push_back(true);
-  return static_cast<int>(used_.size()) - 1;
-}
-
-void Builder::begin(bool of_sets) {
-  launch_ = {};
-  launch_.first = static_cast<std::int32_t>(program_.ops.size());
-  launch_.of_sets = of_sets;
-  used_.clear();
-}
-
-void Builder::end(std::vector<Launch>& launches) {
-  launch_.count = static_cast<std::int32_t>(program_.ops.size()) - launch_.first;
-  launch_.buffers = static_cast<std::int32_t>(used_.size());
-  for (std::int32_t i = launch_.first; i < launch_.first + launch_.count; ++i) {
-    const Op& op = program_.ops[static_cast<std::size_t>(i)];
-    launch_.width = std::max({launch_.width, padded16(op.columns), padded16(op.parameter_count)});
-  }
-  launches.push_back(launch_);
-}
-
-void Builder::pool(std::vector<Launch>& launches, const PoolView& view) {
-  Launch launch;
-  launch.kind = LaunchKind::pooling;
-  launch.pool = view;
-  launches.push_back(launch);
-}
-
-int Builder::load(const Value& from) {
-  Op op;
-  op.kind = OpKind::load;
-  op.columns = from.columns;
-  op.from = from.data;
-  op.out = take();
-  program_.ops.push_back(op);
-  return op.out;
-}
-
-Source Builder::source(int buffer, const Layer& layer, bool transposed) {
-  Source source;
-  source.buffer = buffer;
-  source.inner = transposed ? layer.out : layer.in;
-  source.columns = transposed ? layer.in : layer.out;
-  source.weight = layer.weight;
-  source.weight_columns = layer.out;
-  source.transposed = transposed;
-  const auto same = std::find_if(program_.packs.begin(), program_.packs.end(), [&](const Source& other) {
-    return other.weight == source.weight && other.transposed == transposed && other.inner == source.inner;
-  });
-  if (same != program_.packs.end()) {
-    source.panels = same->panels;
-    return source;
-  }
-  source.panels = program_.panels;
-  program_.panels +=
-      static_cast<std::int64_t>(padded16(source.inner) / kBlock) * (padded16(source.columns) / kBlock) * 64;
-  program_.packs.push_back(source);
-  return source;
-}
-
-// The buffer of the result, or -1 unless it is kept: a device needs it while it works in any case.
-int Builder::product(std::vector<Source> sources, const Value& to, bool keep, Op op) {
-  op.kind = OpKind::product;
-  op.sources = static_cast<std::int32_t>(sources.size());
-  std::copy(sources.begin(), sources.end(), op.source);
-  op.columns = to.columns;
-  op.store = to.data;
-  op.out = take();
-  program_.ops.push_back(op);
-  if (keep) return op.out;
-  release(op.out);
-  return -1;
-}
-
-int Builder::forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs,
-                     bool keep_input) {
-  int at = in;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    Op op;
-    op.bias = layers[i].bias;
-    op.activation = layers[i].activation;
-    std::vector<Source> sources = {source(at, layers[i], false)};
-    if (const int beside = layers[i].beside; beside >= 0) {
-      const Beside& other = besides_[static_cast<std::size_t>(beside)];
-      sources.push_back(source(load(other.x), other.layer, false));
-    }
-    const int next = product(sources, outputs[i], true, op);
-    if (sources.size() > 1) release(sources.back().buffer);
-    if (at != in || !keep_input) release(at);
-    at = next;
-  }
-  return at;
-}
-
-// The gradient of what came before the activation that y is the output of.
-int Builder::backward(std::vector<Source> sources, const Value& y, Value d, bool keep, Op op) {
-  op.activation = y.activation;
-  op.y = y.activation == Activation::identity ? nullptr : y.data;
-  return product(std::move(sources), d, keep, op);
-}
-
-void Builder::learn(const Layer& layer, const Value& x, const Value& d) {
-  program_.gradients.push_back({x.data, d.data, layer.in, layer.out, layer.weight, layer.bias, d.of_sets});
-}
-
-// From the gradient of the top of a stack, in a buffer and on the device, to that of layer `down_to`.
-int Builder::stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs,
-                        const Value& x, const Value& d_top, std::int64_t down_to) {
-  Value of = d_top;
-  for (auto i = static_cast<std::int64_t>(layers.size()) - 1; i >= down_to; --i) {
-    const auto at = static_cast<std::size_t>(i);
-    learn(layers[at], i == 0 ? x : outputs[at - 1], of);
-    if (layers[at].beside >= 0) factors_back(d, layers[at], of);
-    if (i == down_to) break;
-    const Value below = value(layers[at].in, of.of_sets);
-    const int next = backward({source(d, layers[at], true)}, outputs[at - 1], below, true);
-    release(d);
-    d = next;
-    of = below;
-  }
-  return d;
-}
-
-// Of a layer whose last inputs are x: those before them, and x beside.
-Layer Builder::also_reads(Layer layer, const Value& x) {
-  Beside beside;
-  beside.x = x;
-  beside.layer = {layer.weight + static_cast<std::int64_t>(layer.in - x.columns) * layer.out, -1, x.columns,
-                  layer.out, Activation::identity};
-  beside.d = value(x.columns, true);
-  if (!besides_.empty()) beside.before = besides_.back().d.data;
-  layer.in -= x.columns;
-  layer.beside = static_cast<std::int32_t>(besides_.size());
-  besides_.push_back(beside);
-  return layer;
-}
-
-void Builder::factors_back(int d, const Layer& layer, const Value& of) {
-  const Beside& beside = besides_[static_cast<std::size_t>(layer.beside)];
-  learn(beside.layer, beside.x, of);
-  Op op;
-  if (beside.before != nullptr) {
-    op.add = Add::set_row;
-    op.from = beside.before;
-  }
-  product({source(d, beside.layer, true)}, beside.d, false, op);
-}
-
 void Builder::forward_rows(Invariant& part, int x) {
   const int e = forward(x, part.embed, part.embedded, true);
   if (part.factors) {
@@ -455,82 +171,6 @@ void Builder::body(std::vector<Launch>& launches) {
   end(launches);
 }
 
-// Rows of `from`, each times the size of its data set.
-int Builder::grown(const Value& from, const Value& to) {
-  Op op;
-  op.add = Add::grown;
-  op.from = from.data;
-  op.pool = invariant_.view;
-  return product({}, to, true, op);
-}
-
-// What the outputs are made of.
-const Value& Builder::last() const {
-  return summary_ ? summary_value_ : post_.empty() ? invariant_.afterwards.back() : posts_.back();
-}
-
-void Builder::outputs(int features) {
-  int at = forward(features, post_, posts_, false);
-  if (summary_) at = forward(at, {*summary_}, {summary_value_}, false);
-  Op op;
-  op.bias = models_.bias;
-  std::vector<Source> sources = {source(at, models_, false)};
-  if (models_grown_) sources.push_back(source(grown(last(), grown_value_), *models_grown_, false));
-  product(sources, models_value_, false, op);
-  if (models_grown_) release(sources.back().buffer);
-  if (parameters_) {
-    op.bias = parameters_->bias;
-    product({source(at, *parameters_, false)}, parameters_value_, false, op);
-  }
-  release(at);
-}
-
-void Builder::loss() {
-  Op op;
-  op.kind = OpKind::loss;
-  op.columns = models_value_.columns;
-  op.evidential = config_.head_kind().concentrations;
-  op.link = plan_.link;
-  op.models = models_value_.data;
-  op.store = d_models_.data;
-  op.out = d_models_buffer_ = take();
-  op.losses = program_.losses;
-  if (parameters_) {
-    op.parameters = parameters_value_.data;
-    op.parameter_count = parameters_value_.columns;
-    op.d_parameters = d_parameters_.data;
-    op.out_parameters = d_parameters_buffer_ = take();
-  }
-  program_.ops.push_back(op);
-}
-
-// Everything between the pooling and the outputs.
-void Builder::back() {
-  std::vector<Layer> layers = invariant_.after;
-  std::vector<Value> ys = invariant_.afterwards;
-  layers.insert(layers.end(), post_.begin(), post_.end());
-  ys.insert(ys.end(), posts_.begin(), posts_.end());
-  if (summary_) {
-    layers.push_back(*summary_);
-    ys.push_back(summary_value_);
-  }
-  std::vector<Source> sources = {source(d_models_buffer_, models_, true)};
-  learn(models_, ys.back(), d_models_);
-  if (models_grown_) {
-    sources.push_back(source(grown(d_models_, d_grown_), *models_grown_, true));
-    learn(*models_grown_, grown_value_, d_models_);
-  }
-  if (parameters_) {
-    sources.push_back(source(d_parameters_buffer_, *parameters_, true));
-    learn(*parameters_, ys.back(), d_parameters_);
-  }
-  const Value d_top = value(ys.back().columns, true);
-  int d = backward(sources, ys.back(), d_top, true);
-  for (const Source& each : sources) release(each.buffer);
-  d = stack_back(d, layers, ys, invariant_.pooled, d_top, 0);
-  product({source(d, layers.front(), true)}, invariant_.d_pooled, false);
-}
-
 void Builder::backward_sets(Invariant& part, std::vector<Source> sources) {
   const Value d_top = value(part.afterwards.back().columns, true);
   int d = backward(std::move(sources), part.afterwards.back(), d_top, true);
@@ -577,17 +217,16 @@ std::vector<Source> Builder::backward_rows(Invariant& part, bool further) {
   return sources;
 }
 
-// The layers that read the factors of the moments, and where these lie.
+// A head that reads the factors of the moments, too.
 void Builder::make_factors() {
-  factors_ = value(invariant_.view.pairs() * invariant_.view.moment_blocks, true);
-  if (summary_ && (config_.options.direct || post_.empty())) summary_ = also_reads(*summary_, factors_);
-  if (!post_.empty()) post_.front() = also_reads(post_.front(), factors_);
+  const Value factors = value(invariant_.view.pairs() * invariant_.view.moment_blocks, true);
+  make_head(invariant_.afterwards.back(), factors, true);
   factor_.pool = invariant_.view;
-  factor_.stride = padded16(factors_.columns);
-  factor_.out = factors_.data;
-  factor_.d_out = besides_.back().d.data;
+  factor_.stride = padded16(factors.columns);
+  factor_.out = factors.data;
+  factor_.d_out = d_beside();
   factor_.d_pooled = invariant_.d_pooled.data;
-  factor_.scratch = arena_.take<double>(capacity_.sets * factors_.columns);
+  factor_.scratch = arena_.take<double>(capacity_.sets * factors.columns);
 }
 
 void Builder::factor(std::vector<Launch>& launches, LaunchKind kind) {
@@ -606,30 +245,11 @@ Program Builder::build() {
     x = &modules_.back().output();
   }
   invariant_ = make_invariant("invariant", *x);
-  post_ = stack("post", config_.options.post_layers);
-  posts_ = values(post_, true);
-  if (config_.options.summary > 0) {
-    summary_ = layer("summary", Activation::identity);
-    summary_value_ = value(summary_->out, true);
+  if (config_.body.at("factor").get<bool>() && option("moments") > 0) {
+    make_factors();
+  } else {
+    make_head(invariant_.afterwards.back());
   }
-  if (config_.body.at("factor").get<bool>() && option("moments") > 0) make_factors();
-  models_ = layer("head", Activation::identity);
-  if (config_.options.growth) {
-    const std::int32_t in = models_.in / 2;
-    models_grown_ = {models_.weight + static_cast<std::int64_t>(in) * models_.out, -1, in, models_.out,
-                     Activation::identity};
-    models_.in = in;
-    grown_value_ = value(in, true);
-    d_grown_ = value(models_.out, true);
-  }
-  models_value_ = value(models_.out, true);
-  d_models_ = value(models_.out, true);
-  if (config_.parameters > 0) {
-    parameters_ = layer("parameters", Activation::identity);
-    parameters_value_ = value(parameters_->out, true);
-    d_parameters_ = value(parameters_->out, true);
-  }
-  program_.losses = arena_.take<double>(capacity_.sets);
 
   body(program_.forward);
   program_.training = program_.forward;
@@ -639,7 +259,7 @@ Program Builder::build() {
   std::vector<Launch>& launches = program_.training;
   outputs(forward_sets(launches, invariant_));
   loss();
-  back();
+  back(invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
   end(launches);
   if (factor_.out != nullptr) factor(launches, LaunchKind::factor_back);
   Invariant* part = &invariant_;
@@ -678,35 +298,7 @@ Program Builder::build() {
     end(launches);
     part = &below.invariant;
   }
-  program_.models = models_value_.data;
-  program_.parameters = parameters_value_.data;
-  program_.summary = last().data;
-  program_.summary_width = last().columns;
-  if (plan_.optimiser == Optimiser::muon) program_.muon = muon();
-  return std::move(program_);
-}
-
-std::vector<MuonMatrix> Builder::muon() {
-  std::vector<MuonMatrix> matrices;
-  for (const auto& place : muon_places(network_.layout())) {
-    MuonMatrix matrix;
-    matrix.first = place.first;
-    matrix.rows = static_cast<std::int32_t>(place.rows);
-    matrix.columns = static_cast<std::int32_t>(place.columns);
-    const std::int64_t n = matrix.tall(), m = matrix.narrow();
-    for (int turn = 0; turn < 2; ++turn) {
-      matrix.x[turn] = arena_.take<float>(n * padded16(static_cast<int>(m)));
-      matrix.transposed[turn] = arena_.take<float>(m * padded16(static_cast<int>(n)));
-    }
-    matrix.gram = arena_.take<float>(m * padded16(static_cast<int>(m)));
-    matrix.mixed = arena_.take<float>(m * padded16(static_cast<int>(m)));
-    matrices.push_back(matrix);
-  }
-  return matrices;
-}
-
-void refuse(bool yes, const std::string& what) {
-  if (yes) throw Error(ErrorKind::usage, "the CUDA engine does not know {}; use --device cpu", what);
+  return finish();
 }
 
 }  // namespace
@@ -743,24 +335,22 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
 Program make_program(const Network<float>& network, const LearningPlan& plan, Capacity capacity,
                      Arena& arena) {
   const NetworkConfig& config = network.config();
-  refuse(config.options.architecture != "set",
+  const bool sequence = config.options.architecture == "sequence";
+  refuse(config.options.architecture != "set" && !sequence,
          "networks of architecture '" + config.options.architecture + "'");
   refuse(config.options.head != "evidential" && config.options.head != "softmax",
          "the head '" + config.options.head + "'");
-  refuse(!config.statistics.mean.empty(), "the statistics of ordered data");
-  refuse(config.options.summary == 0 && config.body.at("factor").get<bool>() &&
-             config.body.at("moments").get<std::int64_t>() > 0 &&
-             (config.options.direct || config.options.post_layers == 0),
-         "outputs that read factors of moments without a summary");
+  if (sequence) return make_sequence_program(network, plan, capacity, arena);
+  refuse(!config.statistics.mean.empty(), "set networks with the statistics of ordered data");
   return Builder(network, plan, capacity, arena).build();
 }
 
 std::vector<std::uint8_t> weight_kinds(const Program& program, std::int64_t weights) {
   std::vector<std::uint8_t> kinds(static_cast<std::size_t>(weights), 0);
   for (const Gradient& each : program.gradients) {
-    if (!each.of_sets) continue;
-    std::fill_n(kinds.begin() + each.weight, static_cast<std::int64_t>(each.inner) * each.columns, kOfSets);
-    if (each.bias >= 0) std::fill_n(kinds.begin() + each.bias, each.columns, kOfSets);
+    const auto kind = static_cast<std::uint8_t>(each.of_sets ? kOfSets : each.level << kLevelShift);
+    std::fill_n(kinds.begin() + each.weight, static_cast<std::int64_t>(each.inner) * each.columns, kind);
+    if (each.bias >= 0) std::fill_n(kinds.begin() + each.bias, each.columns, kind);
   }
   for (const MuonMatrix& matrix : program.muon) {
     const std::int64_t size = static_cast<std::int64_t>(matrix.rows) * matrix.columns;

@@ -24,10 +24,22 @@ class Arena {
   std::int64_t used_ = 0;
 };
 
-// The largest batch that a program has memory for.
+// The largest batch that a program has memory for; rows with those that short series are continued with.
 struct Capacity {
   std::int64_t rows = 0, sets = 0;
 };
+
+// Convolutions over time: how many rows of each level a series of n observations has.
+struct Window {
+  std::int64_t kernel = 1, stride = 1;
+};
+struct Windows {
+  std::vector<Window> layers;
+  std::int64_t shortest = 1;  // series of fewer rows are continued with zeros up to here
+
+  std::int64_t continued(std::int64_t n) const { return n < shortest ? shortest : n; }
+};
+Windows windows_of(const NetworkConfig& config);
 
 // How the columns of data enter a network.
 std::vector<ColumnPlan> column_plans(const NetworkConfig& config);

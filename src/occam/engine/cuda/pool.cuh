@@ -118,7 +118,8 @@ __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed fee
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int column_blocks = (v.width + 31) / 32;
   for (int set = blockIdx.y; set < feed.head->sets; set += gridDim.y) {
-    const int first = feed.offsets[set], last = feed.offsets[set + 1];
+    const std::int32_t* const offsets = offsets_of(feed, v.level);
+    const int first = offsets[set], last = offsets[set + 1];
     const int block = static_cast<int>(blockIdx.x);
     if (block >= column_blocks) {
       pool_moments(v, set, first, last,
@@ -135,7 +136,8 @@ __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed fee
       write_pooled(v, all, set, column, last - first);
     }
     if (v.log_n && block == 0 && threadIdx.x == 0) {
-      v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.columns()] = log_n_input(v, last - first);
+      v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.columns()] =
+          log_n_input(v, feed.offsets[set + 1] - feed.offsets[set]);
     }
   }
 }

@@ -38,7 +38,18 @@ struct Feed {
   const float* present;         // (sets) parameters that the true model has
   const float* targets;         // (sets, P) of the parameters, NaN: none
   const float* raw;             // (rows, D)
+  const std::int32_t* levels;   // (L, level_stride) offsets of the outputs of convolutions
+  std::int32_t level_stride;    //
+  const float* statistics;      // (sets, S)
 };
+
+// Where the rows of each data set begin, of observations (level 0) or of the outputs of a convolution.
+OCCAM_BOTH inline const std::int32_t* offsets_of(const Feed& feed, int level) {
+  return level == 0 ? feed.offsets : feed.levels + static_cast<std::int64_t>(level - 1) * feed.level_stride;
+}
+OCCAM_BOTH inline int rows_of(const Feed& feed, bool of_sets, int level) {
+  return of_sets ? feed.head->sets : offsets_of(feed, level)[feed.head->sets];
+}
 
 // How one column enters the network; -1: not in this way.
 struct ColumnPlan {
@@ -54,6 +65,8 @@ struct InputPlan {
   std::int32_t channels, stride;
   float* x;                  // (rows, stride)
   std::int32_t* set_of_row;  // (rows)
+  float* statistics;         // (sets, statistics_stride)
+  std::int32_t statistics_count, statistics_stride;
 };
 
 // Pooling over the rows of each data set, and what its way back needs.
@@ -73,6 +86,7 @@ struct PoolView {
   float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
   const float* d_pooled = nullptr;
   std::int32_t pooled_stride = 0;
+  std::int32_t level = 0;  // of the rows of e
 
   OCCAM_BOTH int columns() const { return pooling == Pooling::mean_sum ? 2 * width : width; }
   OCCAM_BOTH int moments_at() const { return columns() + (log_n ? 1 : 0); }
@@ -87,6 +101,30 @@ struct FactorView {
   const float* d_out = nullptr;  // (sets, stride)
   float* d_pooled = nullptr;     // those of the pool, to be added to
   double* scratch = nullptr;     // (sets, blocks, pairs)
+};
+
+// A convolution over time between two levels. A window of `kernel` rows of x, `in` columns each, is one row
+// of the outputs' level.
+struct WindowView {
+  std::int32_t kernel = 0, stride = 0, in = 0;
+  std::int32_t level = 0;    // of the outputs; x is of the one below
+  const float* x = nullptr;  // (rows, padded in)
+  const float* d = nullptr;  // (outputs, padded kernel in) gradient of the windows
+};
+
+// An LSTM over the rows of each data set. `gates` begins as x Wx + b, then holds i, f, g, o, and after the
+// way back the gradients of their inputs.
+struct LstmView {
+  std::int32_t units = 0, stride = 0, gate_stride = 0;
+  std::int64_t weight = 0;       // of Wh (units, 4 units), in the flat vector
+  float* gates = nullptr;        // (rows, gate_stride)
+  float* c = nullptr;            // (rows, stride)
+  float* before = nullptr;       // (rows, stride) h of the row before
+  float* out = nullptr;          // (sets, out_stride) the last h; log N behind it, where wanted
+  const float* d_out = nullptr;  // (sets, out_stride)
+  std::int32_t out_stride = 0;
+  bool log_n = false;
+  double log_n_mean = 0, log_n_scale = 1;
 };
 
 // One product: rows in a buffer of the tile times weights, or their transpose.
@@ -109,6 +147,7 @@ enum class Add {
   score,    // and to the scores
   moments,  // and to the factors of the moments
   grown,    // a row of `from`, times the size of its data set (rows are data sets)
+  windows,  // the gradient that windows pass to their rows; of a load: windows of the rows of `from`
 };
 
 struct Op {
@@ -124,7 +163,8 @@ struct Op {
   const float* y = nullptr;  // backward: times the slope of the activation at these outputs
   float* store = nullptr;    // (rows, padded columns)
 
-  PoolView pool;  // of Add::pool, score, moments and grown
+  PoolView pool;      // of Add::pool, score, moments and grown
+  WindowView window;  // of Add::windows
 
   // loss: reads models and parameters, sets their gradients (store and d_parameters, out and out_parameters)
   bool evidential = false;
@@ -137,7 +177,7 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-enum class LaunchKind { rows, pooling, factor, factor_back };
+enum class LaunchKind { rows, pooling, factor, factor_back, lstm, lstm_back };
 
 // A program of rows, or what happens between two of them.
 struct Launch {
@@ -147,6 +187,10 @@ struct Launch {
   std::int32_t first = 0, count = 0;    // ops
   std::int32_t buffers = 0, width = 0;  // of the tile: so many matrices of so many columns
   bool of_sets = false;                 // rows are data sets
+  std::int32_t level = 0;               // of the rows
+  LstmView lstm;
+  bool beside = false;  // may run beside others, until one that `joins`
+  bool joins = false;
 };
 
 // The gradient of a weight matrix, x' d, and of its bias.
@@ -156,6 +200,7 @@ struct Gradient {
   std::int32_t inner = 0, columns = 0;
   std::int64_t weight = 0, bias = -1;
   bool of_sets = false;
+  std::int32_t level = 0;
 };
 
 // Rows are summed in parts, the parts in order. How they are cut depends on their number alone, on one
@@ -180,8 +225,9 @@ struct MuonMatrix {
   OCCAM_BOTH int narrow() const { return rows > columns ? columns : rows; }
 };
 
-// What kind of weight it is: bits.
+// What kind of weight it is: bits, and above them the level of the rows that its gradient is a sum over.
 inline constexpr std::uint8_t kOfSets = 1, kOfMuon = 2;
+inline constexpr int kLevelShift = 2;
 
 inline constexpr int kMostLosses = 4096;
 

@@ -1,0 +1,96 @@
+// What kernels of sequence networks compute of one element, shared with the plain device of the tests.
+#pragma once
+
+#include "occam/engine/cuda/elements.hpp"
+
+namespace occam::gpu {
+
+// The data set that a row belongs to.
+OCCAM_BOTH inline int set_at(const std::int32_t* offsets, int sets, int row) {
+  int low = 0, high = sets - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (offsets[middle] <= row) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+// Both ends of a convolution: where the rows of data sets begin.
+struct WindowRows {
+  WindowView view;
+  const std::int32_t *in = nullptr, *out = nullptr;
+
+  WindowRows() = default;
+  OCCAM_BOTH WindowRows(const WindowView& of, const Feed& feed)
+      : view(of), in(offsets_of(feed, of.level - 1)), out(offsets_of(feed, of.level)) {}
+};
+
+// One number of the window that row `at` of the outputs looks at; zero behind the end of a short series.
+OCCAM_BOTH inline float window_value(const WindowRows& w, Place at, int column) {
+  const int tap = column / w.view.in;
+  const int row = (at.row - at.first) * w.view.stride + tap;
+  const int first = w.in[at.set];
+  if (row >= w.in[at.set + 1] - first) return 0;
+  return w.view.x[static_cast<std::int64_t>(first + row) * padded16(w.view.in) + column - tap * w.view.in];
+}
+
+// The gradient of one number of row `at` of the inputs, from all windows that look at it: calls
+// add(number of d) for each.
+template <class Add>
+OCCAM_BOTH void each_window(const WindowRows& w, Place at, int column, const Add& add) {
+  const int row = at.row - at.first;
+  const int first = w.out[at.set], n = w.out[at.set + 1] - first;
+  const int width = padded16(w.view.kernel * w.view.in);
+  for (int tap = row % w.view.stride; tap < w.view.kernel && tap <= row; tap += w.view.stride) {
+    const int window = (row - tap) / w.view.stride;
+    if (window < n) add(static_cast<std::int64_t>(first + window) * width + tap * w.view.in + column);
+  }
+}
+
+OCCAM_BOTH inline float window_gradient(const WindowRows& w, Place at, int column) {
+  float sum = 0;
+  each_window(w, at, column, [&](std::int64_t from) { sum += w.view.d[from]; });
+  return sum;
+}
+
+OCCAM_BOTH inline float quick_sigmoid(float x) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(1.0f, 1.0f + __expf(-x));
+#else
+  return 1 / (1 + std::exp(-x));
+#endif
+}
+
+OCCAM_BOTH inline float quick_tanh(float x) {
+  return 2 * quick_sigmoid(2 * x) - 1;
+}
+
+// Of the four gates i, f, g, o the third is a tanh.
+OCCAM_BOTH inline float gate_value(int gate, float input) {
+  const float s = quick_sigmoid(gate == 2 ? 2 * input : input);
+  return gate == 2 ? 2 * s - 1 : s;
+}
+
+// One unit at one step: what its gates were, and the memory after and before.
+struct LstmUnit {
+  float i, f, g, o, c, before;
+};
+
+struct LstmBack {
+  float gate[4];  // gradients of the inputs of i, f, g, o
+  float d_c;      // of the memory before
+};
+
+OCCAM_BOTH inline LstmBack lstm_unit_back(const LstmUnit& u, float d_h, float d_c) {
+  const float t = quick_tanh(u.c);
+  d_c += d_h * u.o * (1 - t * t);
+  return {{d_c * u.g * u.i * (1 - u.i), d_c * u.before * u.f * (1 - u.f), d_c * u.i * (1 - u.g * u.g),
+           d_h * t * u.o * (1 - u.o)},
+          d_c * u.f};
+}
+
+}  // namespace occam::gpu
