@@ -39,6 +39,7 @@ problems=("${@:3}")
 [ ${#problems[@]} -gt 0 ] || mapfile -t problems < <(table | awk '{print $1}')
 
 device=${DEVICE:-cpu} seed=${SEED:-1} datasets=${DATASETS:-10000}
+scope=15000  # data sets of the scope reference, which makes up most of a file: below 4 MB with so many
 threads=()
 [ -z "${THREADS:-}" ] || threads=(--threads "$THREADS")
 
@@ -63,7 +64,8 @@ make_one() {
   [ "$architecture" = sequence ] || place=$device
 
   cd "$folder/work" || return 1
-  local train=(train "$problem" -o "$name.occam" "${length[@]}" --seed "$seed" --device "$place")
+  local train=(train "$problem" -o "$name.occam" "${length[@]}" --seed "$seed" --scope-reference "$scope"
+    --device "$place")
   if [ ! -e "$name.trained" ]; then
     local resume=() begin=$SECONDS
     [ ! -e "$name.occam.checkpoint" ] || resume=(--resume)
