@@ -39,7 +39,8 @@ problems=("${@:3}")
 [ ${#problems[@]} -gt 0 ] || mapfile -t problems < <(table | awk '{print $1}')
 
 device=${DEVICE:-cpu} seed=${SEED:-1} datasets=${DATASETS:-10000}
-scope=15000  # data sets of the scope reference, which makes up most of a file: below 4 MB with so many
+scope=15000       # data sets of the scope reference, which makes up most of a file: below 4 MB with so many
+validation=10000  # with fewer, chance decides which step is kept
 threads=()
 [ -z "${THREADS:-}" ] || threads=(--threads "$THREADS")
 
@@ -65,7 +66,7 @@ make_one() {
 
   cd "$folder/work" || return 1
   local train=(train "$problem" -o "$name.occam" "${length[@]}" --seed "$seed" --scope-reference "$scope"
-    --device "$place")
+    --validation-datasets "$validation" --device "$place")
   if [ ! -e "$name.trained" ]; then
     local resume=() begin=$SECONDS
     [ ! -e "$name.occam.checkpoint" ] || resume=(--resume)
