@@ -12,17 +12,18 @@
 #   DATASETS=K         of each check (default: 10000)
 set -uo pipefail
 
-# problem, architecture, steps. About twice the steps of the full studies (docs/studies.md); four times where training
-# is cheap. Batches, learning rates and networks are the problems' own.
+# problem, architecture, steps, data sets to validate on. About twice the steps of the full studies (docs/studies.md);
+# four times where training is cheap. Batches, learning rates and networks are the problems' own. With fewer data sets
+# for validation chance decides which step is kept.
 table() {
   cat <<'TABLE'
-beta-binomial            set       12000
-one-sample               set       16000
-jump-process             sequence  40000
-gaussian-mixtures        set       60000
-decision-making          set       40000
-decision-making:as_run   set       40000
-neuron                   sequence  40000
+beta-binomial            set       12000  100000
+one-sample               set       16000  100000
+jump-process             sequence  40000   50000
+gaussian-mixtures        set       60000   30000
+decision-making          set       40000   30000
+decision-making:as_run   set       40000   30000
+neuron                   sequence  40000   20000
 TABLE
 }
 
@@ -39,8 +40,7 @@ problems=("${@:3}")
 [ ${#problems[@]} -gt 0 ] || mapfile -t problems < <(table | awk '{print $1}')
 
 device=${DEVICE:-cpu} seed=${SEED:-1} datasets=${DATASETS:-10000}
-scope=15000       # data sets of the scope reference, which makes up most of a file: below 4 MB with so many
-validation=10000  # with fewer, chance decides which step is kept
+scope=15000  # data sets of the scope reference, which makes up most of a file: below 4 MB with so many
 threads=()
 [ -z "${THREADS:-}" ] || threads=(--threads "$THREADS")
 
@@ -48,7 +48,7 @@ say() { echo "== $*"; }
 
 # make_one PROBLEM: all of it for one. Programs run in FOLDER/work, so that the commands in the record hold no path.
 make_one() {
-  local problem=$1 name=${1//:/.} row architecture steps length place=cpu
+  local problem=$1 name=${1//:/.} row architecture steps validation length place=cpu
   row=$(table | awk -v problem="$problem" '$1 == problem')
   if [ -z "$row" ]; then
     echo "ready-made: there is no '$problem' in the table of this script" >&2
@@ -58,7 +58,7 @@ make_one() {
     say "$problem: complete"
     return 0
   fi
-  read -r _ architecture steps <<< "$row"
+  read -r _ architecture steps validation <<< "$row"
   steps=$(awk -v n="$steps" -v factor="${STEPS_FACTOR:-1}" 'BEGIN { n *= factor; printf "%d", n < 10 ? 10 : n }')
   length=(--iterations "$steps")
   [ -z "${MINUTES:-}" ] || length=(--minutes "$MINUTES")
