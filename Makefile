@@ -39,7 +39,7 @@ build: setup ## build the program and the tests
 	$(call build,release,all)
 
 .PHONY: demo
-demo: program ## train a network on coin tosses and hold its answers against the exact ones
+demo: program ## train a network on coin tosses, hold its answers against the exact ones, and ask a ready-made one
 	@scripts/demo.sh $(OCCAM)
 
 .PHONY: test
@@ -114,6 +114,10 @@ peers: ## measure speed beside PyTorch, JAX, pyABC and Python simulators, in one
 .PHONY: studies
 studies: program ## run the published studies (SCALE=quick or full, STUDY=...) and keep their figures in studies/
 	@scripts/studies.sh $(OCCAM) $(or $(SCALE),quick) $(STUDY)
+
+.PHONY: networks
+networks: program ## make the ready-made networks that networks/ lacks (hours; PROBLEM=..., DEVICE=cuda, see scripts/ready-made.sh)
+	@scripts/ready-made.sh $(OCCAM) networks $(PROBLEM)
 
 .PHONY: format
 format: ## format all C++ files

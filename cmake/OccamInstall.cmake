@@ -1,4 +1,5 @@
-# What `make install` puts where, in two parts: the program (with man page, completion, docs and examples) and the library
+# What `make install` puts where, in two parts: the program (with ready-made networks, man page, completion, docs and
+# examples) and the library
 # for programs in C++ (headers, CMake package, pkg-config). CPack makes a Debian package of each (`make deb`).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -26,6 +27,8 @@ add_custom_target(occam_written ALL DEPENDS ${outputs} COMMENT "Writing the man 
 
 install(FILES LICENSE README.md CHANGELOG.md packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(DIRECTORY networks/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occam/networks COMPONENT program
+        FILES_MATCHING PATTERN "*.occam" PATTERN "*.json" PATTERN "*.txt" PATTERN "README.md" PATTERN "work" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         PATTERN "__pycache__" EXCLUDE PATTERN "*.occam" EXCLUDE)
 

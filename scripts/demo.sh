@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The main job on its smallest problem: train a network, compare six coins, print the exact answer beside it.
+# The main job on its smallest problem: train a network, compare six coins, print the exact answer beside it. Then a
+# ready-made network, which has been trained already.
 #   scripts/demo.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,3 +25,20 @@ cat <<'TEXT'
 
 TEXT
 "$program" compare "$folder/coins.occam" examples/coins/tosses.csv --by coin --exact --quiet
+
+if [ ! -e networks/decision-making.occam ]; then
+  echo
+  echo "3. A ready-made network would answer now for response times; networks/ holds none for decision-making yet."
+  exit 0
+fi
+cat <<'TEXT'
+
+3. Larger problems take long to learn. For some the program brings a network that has been trained already: which of six
+   models of a decision (M1 to M6, each adds one part) made the response times of these seven people? One of them is
+   beyond all six.
+   occam compare decision-making examples/decisions/trials.csv --by person
+
+TEXT
+begin=$(date +%s%N)
+"$program" compare decision-making examples/decisions/trials.csv --by person --quiet
+echo "(in $((($(date +%s%N) - begin) / 1000000)) ms, with nothing trained)"

@@ -13,6 +13,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -109,6 +110,8 @@ void abc(AbcVerb& o, const Call& call) {
   o.options = abc_options(problem);
   call.apply(fields(o.options));  // the command line has the last word
   check(o.options);
+  if (std::string& network = o.options.summary_network; !network.empty())
+    network = ReadyMadeNetworks::of_program().path_of(network);
   const auto progress = call.progress("simulations");
   const ObservedSet observed = read_one(o, problem, *progress);
   const DataView data{observed.values.data(), observed.rows, problem.D()};

@@ -189,7 +189,7 @@ void register_check(Verbs& verbs) {
       .example("occam check levy.occam -o report --robustness all",
                "a report with figures, and what the network says of data that no model makes")
       .example("occam check --predictions other.csv -o report", "the same diagnostics for another program")
-      .optional_argument("NET", o->network, "the network file (.occam)")
+      .optional_argument("NET", o->network, kNetworkHelp)
       .output(o->output, "folder for the report: report.html, metrics.json and a csv file per table")
       .options(own_fields(*o))
       .options(fields(o->csv))

@@ -322,14 +322,17 @@ void register_compare(Verbs& verbs) {
       .about(R"(
         Asks a trained network which model each data set supports. DATA are csv or tsv files with a
         header (one row per observation, columns found by name), npy or npz files, or - for csv on
-        standard input. Without -o the answers are shown as a table.
+        standard input. Without -o the answers are shown as a table. NET is a network file or, where
+        there is no such file, a built-in problem for which a ready-made network is installed.
       )")
+      .example("occam compare decision-making trials.csv --by subject",
+               "ask a ready-made network: nothing has to be trained")
       .example("occam compare coins.occam tosses.csv", "one data set per value of the column `dataset`")
       .example("occam compare levy.occam rt.csv --by subject -o answers.csv",
                "one data set per subject, all numbers")
       .example("occam compare levy.occam rt.csv --by subject --report answers.html",
                "the answers as a page to read and to pass on")
-      .argument("NET", o->network, "the network file (.occam)")
+      .argument("NET", o->network, kNetworkHelp)
       .arguments("DATA", o->data, "observed data")
       .output(o->output, "write the answers to this file (.csv, .tsv, .json; - for csv on standard output)")
       .options(fields(*o))

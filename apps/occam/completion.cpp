@@ -1,10 +1,11 @@
 // Each script offers the verbs first, then the options of the verb, the choices of an option that has some,
-// and for arguments the names of built-in problems or studies beside files.
+// and for arguments the names of built-in problems, ready-made networks or studies beside files.
 #include "completion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/study/study.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 std::vector<std::string> words_of_argument(std::string_view name) {
   std::vector<std::string> words;
   if (name == "PROBLEM") words = catalogue().problem_names();
+  if (name == "NET") words = ReadyMadeNetworks::of_program().names();
   if (name == "STUDY") words = study_names();
   std::erase_if(words, [](const std::string& word) { return word.find(':') != std::string::npos; });
   return words;

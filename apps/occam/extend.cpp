@@ -116,7 +116,7 @@ void register_extend(Verbs& verbs) {
         the answers between the old models.
       )")
       .example("occam extend two.occam three_models.toml -o three.occam", "a third model for two.occam")
-      .argument("NET", o->network, "the network to begin with (.occam)")
+      .argument("NET", o->network, "the network to begin with (.occam), or the name of a ready-made one")
       .argument("PROBLEM", o->problem, "the problem with the models wanted: a built-in one or a file (.toml)")
       .output(o->training.output, "the network file to write (NAME.occam)")
       .options(fields(o->training.train))

@@ -81,6 +81,8 @@ std::string manual(const Verbs& verbs) {
       ".TP\n.B OCCAM_SIMD\nThe instruction set to compute with, such as AVX2, instead of the best that the "
       "processor has. "
       "Programs compiled for one processor have one only.\n"
+      ".TP\n.B OCCAM_NETWORKS\nA folder of ready\\-made networks that is looked into before the one that was "
+      "installed.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere compiled models of the user's own are kept, in a folder occam "
       "(otherwise ~/.cache).\n"
       ".SH EXIT STATUS\n";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/io/json_file.hpp"
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/own/helpers.hpp"
 #include "occam/simulate/own/own_family.hpp"
@@ -96,17 +97,33 @@ nlohmann::json problem_json(const Problem& problem) {
           {"disturbances", disturbed}};
 }
 
+// The ready-made network for a problem, or nothing.
+const ReadyMade* network_for_problem(const std::vector<ReadyMade>& networks, const std::string& name) {
+  const auto found = std::find_if(networks.begin(), networks.end(),
+                                  [&](const ReadyMade& one) { return one.problem == name; });
+  return found == networks.end() ? nullptr : &*found;
+}
+
+nlohmann::json with_network(nlohmann::json problem, const ReadyMade* network) {
+  problem["ready_made"] = nullptr;
+  if (network != nullptr) problem["ready_made"] = {{"path", network->path}, {"made", network->record}};
+  return problem;
+}
+
 void list_problems(const ModelsOptions& options) {
   std::string text;
   nlohmann::json list = nlohmann::json::array();
+  const std::vector<ReadyMade> networks = ReadyMadeNetworks::of_program().all();
   for (const std::string& name : catalogue().problem_names()) {
     const Problem problem = builtin_problem(name);
+    const ReadyMade* const network = network_for_problem(networks, name);
     if (options.json) {
-      list.push_back(problem_json(problem));
-    } else {
-      if (!text.empty()) text += '\n';
-      text += problem_text(problem);
+      list.push_back(with_network(problem_json(problem), network));
+      continue;
     }
+    if (!text.empty()) text += '\n';
+    text += problem_text(problem);
+    if (network != nullptr) text += fmt::format("    ready-made network: {}\n", made_text(network->record));
   }
   options.json ? Call::print_data(json_text(list)) : Call::print(text);
 }
@@ -127,8 +144,8 @@ void register_models(Verbs& verbs) {
   verbs.add("models", "List the built-in problems and their models")
       .about(R"(
         Lists the problems that are built in: the models each compares, the columns of its data, the
-        number N of observations in a data set, and whether the exact posterior model probabilities
-        are known.
+        number N of observations in a data set, whether the exact posterior model probabilities are
+        known, and whether a ready-made network is installed (`occam compare NAME DATA` asks it).
       )")
       .options(fields(*o))
       .example("occam models", "the list")

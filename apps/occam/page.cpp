@@ -90,7 +90,7 @@ void register_page(Verbs& verbs) {
       )")
       .example("occam page coins.occam -o coins.html --example tosses.csv", "a page for this network")
       .example("occam page -o app.html", "a page for any network")
-      .optional_argument("NET", o->network, "the network file (.occam)")
+      .optional_argument("NET", o->network, kNetworkHelp)
       .output(o->output, "the page (.html)")
       .options(fields(*o))
       .reads({"text", "example"})

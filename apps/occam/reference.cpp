@@ -1,5 +1,6 @@
 // occam reference PART: tables for the docs, the man page and completion for shells, from the declarations
-// themselves. `make docs` puts the tables into place, the build installs the rest.
+// themselves. `make docs` puts the tables into place, the build installs the rest. And what is running, and
+// where.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,7 @@
 #include "manual.hpp"
 #include "occam/abc/summary.hpp"
 #include "occam/compare/answer_columns.hpp"
+#include "occam/core/build.hpp"
 #include "occam/core/registry.hpp"
 #include "occam/networks/network.hpp"
 #include "occam/simulate/call_text.hpp"
@@ -118,10 +120,13 @@ void register_reference(Verbs& verbs) {
   parts.add("networks", networks_part);
   parts.add("summaries", summaries_part);
   parts.add("answers", answers_part);
+  parts.add("program", [] { return program_text() + "\n"; });
+  parts.add("machine", [] { return machine_text() + "\n"; });
   verbs.add("reference", "Write tables for the docs as Markdown, the man page, or completion for a shell")
       .hidden()
       .argument("PART", *part,
-                "verbs, priors, families, networks, summaries, answers; man; bash, zsh or fish")
+                "verbs, priors, families, networks, summaries, answers; man; bash, zsh or fish; program and "
+                "machine, for records")
       .run([part, parts](const Call& call) { call.print(parts.at(*part)()); });
 }
 

@@ -58,7 +58,7 @@ void register_scope(Verbs& verbs) {
       )")
       .example("occam scope levy.occam -o levy2.occam --scope-calibration 100000",
                "p-values down to smaller levels")
-      .argument("NET", o->network, "the network file (.occam)")
+      .argument("NET", o->network, kNetworkHelp)
       .output(o->output, "the network file to write (NAME.occam)")
       .options(fields(o->options))
       .options(own_fields(*o))

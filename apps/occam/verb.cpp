@@ -15,6 +15,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/shown.hpp"
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/simulate/reference_table.hpp"
 #include "shared_progress.hpp"
 #include "terminal_progress.hpp"
@@ -401,6 +402,13 @@ void Verb::take_arguments() {
   }
 }
 
+void Verb::find_networks() const {
+  for (const Argument& argument : arguments_) {
+    if (argument.name == "NET" && !argument.one->empty())
+      *argument.one = ReadyMadeNetworks::of_program().path_of(*argument.one);
+  }
+}
+
 const std::string& Verb::path_of(const Flag& flag) const {
   return *std::get<std::string*>(flag.field.target);
 }
@@ -439,6 +447,7 @@ int Verb::execute() {
   for (const Flag& flag : flags_) {
     if (flag.option->count() > 0) parse(flag, flag.field);
   }
+  find_networks();
   refuse_clashing_files();
   if (!shares_work_ && ranks_.rank() > 0) return 0;
   run_(Call(*this));

@@ -34,6 +34,10 @@ namespace occam {
 
 class Verb;
 
+// What to say of an argument NET.
+inline constexpr const char* kNetworkHelp =
+    "the network file (.occam), or the name of a ready-made one (`occam info` lists them)";
+
 // Options of every verb that computes.
 struct ComputeOptions {
   std::int64_t threads = 0;  // 0: one per core
@@ -105,7 +109,8 @@ class Verb {
   Verb& example(std::string command, std::string meaning);
 
   // A required positional argument; and one or more of them, which must come last. Targets must live as long
-  // as the verb: keep the options in a shared_ptr that the run function holds.
+  // as the verb: keep the options in a shared_ptr that the run function holds. Of an argument called NET the
+  // target is the path of a network file, also where the name of a ready-made one was given.
   Verb& argument(std::string name, std::string& target, std::string help);
   // The same, but it may be left out.
   Verb& optional_argument(std::string name, std::string& target, std::string help);
@@ -169,6 +174,7 @@ class Verb {
   // After CLI11 has cut up the command line: checks it, sets all targets, runs.
   int execute();
   void take_arguments();
+  void find_networks() const;
   void refuse_clashing_files() const;
   const std::string& path_of(const Flag& flag) const;
 

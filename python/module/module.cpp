@@ -19,6 +19,7 @@
 #include "occam/io/file.hpp"
 #include "occam/networks/network_text.hpp"
 #include "occam/pipeline/comparison.hpp"
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/pipeline/training_run.hpp"
 #include "occam/report/check_text.hpp"
 #include "occam/report/report.hpp"
@@ -327,6 +328,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("text", [](const NetworkFile& f) { return network_text(f); })
       .def_prop_ro("json", [](const NetworkFile& f) { return network_json(f).dump(); })
       .def("save", [](const NetworkFile& f, const Path& path) { write_network_file(path.string(), f); });
+  m.def("network_path", [](const Path& name, const Path& installed) {
+    return Path(ReadyMadeNetworks::with(installed.string()).path_of(name.string()));
+  });
   m.def("load_network", [](const Path& path) { return read_network_file(path.string()); });
   m.def("compare", &compare);
   m.def("check", &check_trained, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),

@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._data import observed
 from ._interrupts import watch
-from ._network import Network
+from ._network import Network, network_path
 from ._problem import Problem
 from ._progress import progress as make_progress
 
@@ -74,6 +74,8 @@ def abc(problem: Problem, data: Any, *, n: int | None = None, seed: int = 1, thr
             options["summary_network"] = os.path.join(folder, "summary.occam")
             network.save(options["summary_network"])
             options.setdefault("summary", "network")
+        elif network:
+            options["summary_network"] = os.fspath(network_path(network))
         particles = os.path.join(folder, "particles.npz")
         try:
             with watch.on():

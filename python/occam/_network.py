@@ -53,9 +53,18 @@ def _train(problem, output, start, seed, threads, table, network, resume, progre
         return Network(_core.load_network(path), problem)
 
 
+def network_path(name: str | os.PathLike) -> os.PathLike:
+    """The network file that is meant: a file of that name, or else the ready-made network for a built-in problem."""
+    return _core.network_path(os.fspath(name), os.path.join(os.path.dirname(__file__), "networks"))
+
+
 def load(path: str | os.PathLike) -> Network:
-    """Reads a network file. Nothing in it is ever run; simulators of the user's own are handed over with `problem`."""
-    return Network(_core.load_network(os.fspath(path)))
+    """Reads a network file. Nothing in it is ever run; simulators of the user's own are handed over with `problem`.
+
+    Where there is no such file, `path` may be the name of a built-in problem for which a ready-made network is installed:
+    occam.load("beta-binomial").
+    """
+    return Network(_core.load_network(network_path(path)))
 
 
 class Network:

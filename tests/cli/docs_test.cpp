@@ -1,8 +1,8 @@
 // What the documentation shows is what the program does. Blocks that open with ```sh exactly are run, page by
 // page in one folder, if they call occam: in a block with `$ ` prompts every command, its output compared
 // with the lines below it (a line `...` stands for any lines);
-// in a block without, every line. Pages are those of docs/, the READMEs of examples and studies, and the
-// pages at the top.
+// in a block without, every line. Pages are those of docs/, the READMEs of examples, studies and
+// networks, and the pages at the top.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -163,7 +163,7 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
 
 std::vector<std::string> pages() {
   std::vector<std::string> names = {"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"};
-  for (const char* folder : {"docs", "examples", "studies"}) {
+  for (const char* folder : {"docs", "examples", "studies", "networks"}) {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(OCCAM_SOURCE "/" + std::string(folder))) {
       if (entry.path().extension() != ".md") continue;

@@ -38,6 +38,7 @@ refuse --seed occam train neuron --he
 expect evidential occam train neuron --head ""
 refuse evidential occam train --batch ""
 expect neuron occam train neu
+if [ -e "$prefix/share/occam/networks/beta-binomial.occam" ]; then expect beta-binomial occam compare beta; fi
 touch "$prefix/neu data.csv"
 (cd "$prefix" && expect "neu data.csv" occam compare net.occam neu)
 rm "$prefix/neu data.csv"

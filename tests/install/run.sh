@@ -28,6 +28,14 @@ fi
 echo "== completion"
 "$here/completion.sh" "$prefix"
 
+echo "== ready-made networks, by name"
+for network in "$here"/../../networks/*.occam; do
+  [ -e "$network" ] || continue
+  name=$(basename "$network" .occam)
+  said=$(cd "$work" && "$prefix/bin/occam" info "${name/./:}") || fail "the ready-made network $name"
+  echo "$said" | grep '^made with  *occam train' >/dev/null || fail "$name has no record"
+done
+
 echo "== docs, examples, licences"
 for file in docs/cli.md examples/coins LICENSE copyright; do
   [ -e "$prefix/share/doc/occam/$file" ] || fail "no $file"

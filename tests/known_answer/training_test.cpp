@@ -52,6 +52,18 @@ TEST(TrainingThreaded, NetworkFileHasTheSameBytesOnAnyNumberOfThreads) {
   EXPECT_NE(one, trained_bytes(1, quick(120), other, listener));
 }
 
+TEST(Training, IsJudgedByAllDataSetsThatWereAskedFor) {
+  const auto loss = [](std::int64_t sets) {
+    TrainOptions options = quick(60);
+    options.validation_datasets = sets;
+    ThreadPool pool(2);
+    Listener listener;
+    Trainer trainer(load_problem("one-sample"), kTiny, options, {}, pool, listener);
+    return trainer.train().record["validation_loss"].get<double>();
+  };
+  EXPECT_NE(loss(2000), loss(4000));
+}
+
 TEST(Training, InterruptedAndResumedEqualsUninterrupted) {
   const testing::TemporaryFolder folder;
   for (const std::int64_t replay : {1, 3}) {

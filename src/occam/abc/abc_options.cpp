@@ -16,7 +16,8 @@ Fields fields(AbcOptions& o) {
           .one_of({"smc", "rejection"}),
       field("summary", o.summary,
             "statistics to compare data sets by, such as \"quantiles count=5\" (see docs/abc.md)"),
-      field("summary_network", o.summary_network, "the network file of --summary network"),
+      field("summary_network", o.summary_network,
+            "the network of --summary network: a file, or the name of a ready-made one"),
       field("distance", o.distance, "distance between the statistics of two data sets")
           .one_of(Distance::names()),
       field("scale", o.scale,

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 // Samples of a head that draws any, in a validation: enough to judge a run by.
 constexpr std::int64_t kValidationSamples = 100;
-// Data sets of a validation; the end of a cycle is judged by all there are.
+// Data sets of a validation, where no number is asked for; the end of a cycle is judged by all there are.
 constexpr std::int64_t kValidationSets = 2000;
 // Steps after which an engine is asked what came of them: it need not be waited for at each.
 constexpr std::int64_t kReportEvery = 16;
@@ -271,8 +271,12 @@ void Trainer::end_at_fault() {
 }
 
 double Trainer::validate() {
+  const std::int64_t all = s_->data.validation.size();
+  // A run of a given length keeps its best validation: whoever asks for more data sets wants less chance in
+  // it.
+  const bool asked = options_.validation_datasets > 0 && !options_.automatic();
   return mean_of(
-      validation_losses(s_->engine->state().average, std::min(kValidationSets, s_->data.validation.size())));
+      validation_losses(s_->engine->state().average, asked ? all : std::min(kValidationSets, all)));
 }
 
 std::vector<double> Trainer::validation_losses(const std::vector<float>& weights, std::int64_t sets) {
