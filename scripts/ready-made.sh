@@ -4,7 +4,7 @@
 #   scripts/ready-made.sh PROGRAM FOLDER [PROBLEM...]     without PROBLEM: all in the table below
 # What is complete in FOLDER is left as it is; an interrupted training goes on where it was (FOLDER/work). After a
 # failure the next problem is taken, and the script ends with an error. In the environment:
-#   DEVICE=cuda        train set networks on the GPU; sequence networks stay on the CPU (default: cpu)
+#   DEVICE=cuda        train on the GPU (default: cpu)
 #   MINUTES=M          train each for about M minutes instead of the steps below
 #   STEPS_FACTOR=F     F times the steps below, such as 0.01 to try the script
 #   THREADS=T          threads to compute with (default: all cores)
@@ -12,18 +12,18 @@
 #   DATASETS=K         of each check (default: 10000)
 set -uo pipefail
 
-# problem, architecture, steps, data sets to validate on. About twice the steps of the full studies (docs/studies.md);
+# problem, steps, data sets to validate on. About twice the steps of the full studies (docs/studies.md);
 # four times where training is cheap. Batches, learning rates and networks are the problems' own. With fewer data sets
 # for validation chance decides which step is kept.
 table() {
   cat <<'TABLE'
-beta-binomial            set       12000  100000
-one-sample               set       16000  100000
-jump-process             sequence  40000   50000
-gaussian-mixtures        set       60000   30000
-decision-making          set       40000   30000
-decision-making:as_run   set       40000   30000
-neuron                   sequence  40000   20000
+beta-binomial            12000  100000
+one-sample               16000  100000
+jump-process             40000   50000
+gaussian-mixtures        60000   30000
+decision-making          40000   30000
+decision-making:as_run   40000   30000
+neuron                   40000   20000
 TABLE
 }
 
@@ -48,7 +48,7 @@ say() { echo "== $*"; }
 
 # make_one PROBLEM: all of it for one. Programs run in FOLDER/work, so that the commands in the record hold no path.
 make_one() {
-  local problem=$1 name=${1//:/.} row architecture steps validation length place=cpu
+  local problem=$1 name=${1//:/.} row steps validation length
   row=$(table | awk -v problem="$problem" '$1 == problem')
   if [ -z "$row" ]; then
     echo "ready-made: there is no '$problem' in the table of this script" >&2
@@ -58,15 +58,14 @@ make_one() {
     say "$problem: complete"
     return 0
   fi
-  read -r _ architecture steps validation <<< "$row"
+  read -r _ steps validation <<< "$row"
   steps=$(awk -v n="$steps" -v factor="${STEPS_FACTOR:-1}" 'BEGIN { n *= factor; printf "%d", n < 10 ? 10 : n }')
   length=(--iterations "$steps")
   [ -z "${MINUTES:-}" ] || length=(--minutes "$MINUTES")
-  [ "$architecture" = sequence ] || place=$device
 
   cd "$folder/work" || return 1
   local train=(train "$problem" -o "$name.occam" "${length[@]}" --seed "$seed" --scope-reference "$scope"
-    --validation-datasets "$validation" --device "$place")
+    --validation-datasets "$validation" --device "$device")
   if [ ! -e "$name.trained" ]; then
     local resume=() begin=$SECONDS
     [ ! -e "$name.occam.checkpoint" ] || resume=(--resume)
@@ -77,14 +76,14 @@ make_one() {
     echo "occam ${train[*]}" > "$name.trained"
   fi
   # Of another seed, so that nothing of it was seen in training.
-  local check=(check "$name.occam" -o "$name.report" --datasets "$datasets" --seed $((seed + 1000)) --device "$place")
+  local check=(check "$name.occam" -o "$name.report" --datasets "$datasets" --seed $((seed + 1000)) --device "$device")
   say "$problem: occam ${check[*]}"
   "$program" "${check[@]}" "${threads[@]}" > "$name.checked" || return 1
   grep -v '^The report is in' "$name.checked" > "$name.txt"
   cat "$name.txt"
   "$program" info "$name.occam" --json > "$name.info" || return 1
   local gpu=
-  [ "$place" != cuda ] || gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+  [ "$device" != cuda ] || gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
   python3 "$here/ready_made.py" record --problem "$problem" --info "$name.info" --text "$name.txt" \
     --metrics "$name.report/metrics.json" --seconds "$(cat "$name.seconds" 2>/dev/null)" \
     --program "$("$program" reference program)" --machine "$("$program" reference machine)" --gpu "$gpu" \
