@@ -19,8 +19,10 @@ OCCAM_BOTH constexpr int pair_at(int a, int b) {
   return a >= b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
 }
 
-// Less than this share of a column left unexplained is rounding, and counts as so much.
-inline constexpr double kLeastPivot = 1e-6;
+// Less than this share of a column left unexplained is rounding: it counts as so much, and explains nothing
+// of the columns behind it. (Dividing by it, one column after the other, would blow rounding up without
+// bounds.)
+inline constexpr double kLeastLeft = 1e-5;
 
 // One caller: what a loop looks like where no others share it.
 struct OneCaller {
@@ -42,11 +44,12 @@ OCCAM_BOTH void factor_block(const Group& group, int k, const T* mean, double n,
       l[pair_at(i, j)] = sum;
     }
     group.wait();
-    const double left = row[j], least = kLeastPivot * whole;
-    const double root = sqrt(left > least ? left : least);
+    const double left = row[j], least = kLeastLeft * whole;
+    const bool rounding = left < least;
+    const double root = sqrt(rounding ? least : left);
     group.wait();
     for (int i = j + group.rank(); i < k; i += group.size()) {
-      const double value = i == j ? root : l[pair_at(i, j)] / root;
+      const double value = i == j ? root : rounding ? 0 : l[pair_at(i, j)] / root;
       l[pair_at(i, j)] = value;
       out[pair_at(i, j)] = static_cast<T>(i == j ? log(root) : value);
     }
@@ -66,12 +69,14 @@ OCCAM_BOTH void factor_block_back(const Group& group, int k, const T* mean, doub
   group.wait();
   for (int j = k - 1; j >= 0; --j) {
     const double root = exp(factor(j, j));
-    for (int i = j + 1 + group.rank(); i < k; i += group.size()) d[pair_at(i, j)] /= root;
+    const double whole = static_cast<double>(mean[pair_at(j, j)]) + 1 / n;
+    const bool rounding = root * root < 1.001 * kLeastLeft * whole;
+    for (int i = j + 1 + group.rank(); i < k; i += group.size())
+      d[pair_at(i, j)] = rounding ? 0 : d[pair_at(i, j)] / root;
     group.wait();
     double of_pivot = d[pair_at(j, j)];
     for (int i = j + 1; i < k; ++i) of_pivot -= d[pair_at(i, j)] * factor(i, j);
-    const double whole = static_cast<double>(mean[pair_at(j, j)]) + 1 / n;
-    of_pivot = root * root > 1.001 * kLeastPivot * whole ? of_pivot / (2 * root) : 0;
+    of_pivot = rounding ? 0 : of_pivot / (2 * root);
     group.wait();
     for (int p = group.rank(); p < j; p += group.size()) d[pair_at(j, p)] -= 2 * of_pivot * factor(j, p);
     for (int i = j + 1; i < k; ++i) {

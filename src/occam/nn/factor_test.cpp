@@ -114,11 +114,38 @@ TEST(Factor, WhatOnlyRoundingLeavesIsBounded) {
   const std::vector<float> d_out = {1, 1, 1};
   Workspace workspace;
   factor<float>(2, 1, {moments.data(), 1, 3, 3}, offsets, {out.data(), 1, 3, 3}, workspace);
-  EXPECT_NEAR(out[2], 0.5 * std::log(1e4 * kLeastPivot), 1e-3);
+  EXPECT_NEAR(out[2], 0.5 * std::log(1e4 * kLeastLeft), 1e-3);
   factor_back<float>(2, 1, {moments.data(), 1, 3, 3}, offsets, {out.data(), 1, 3, 3}, {d_out.data(), 1, 3, 3},
                      {d_moments.data(), 1, 3, 3}, workspace);
   EXPECT_EQ(d_moments[2], 0);
   for (const float each : d_moments) EXPECT_TRUE(std::isfinite(each));
+}
+
+// Features of observations that take two values only: eight of ten columns are explained by the others, up to
+// the rounding of long sums.
+TEST(Factor, RoundingIsNotBlownUp) {
+  Rng rng(9, Purpose::test, 3);
+  constexpr int k = 10, pairs = k * (k + 1) / 2;
+  for (int trial = 0; trial < 500; ++trial) {
+    std::vector<float> moments(pairs), out(pairs), d_out(pairs), d_moments(pairs);
+    std::vector<double> often(k), rare(k), scratch(pairs);
+    for (int a = 0; a < k; ++a) {
+      often[a] = 10 * rng.normal();
+      rare[a] = 10 * rng.normal();
+      for (int b = 0; b <= a; ++b) {
+        const double mean = 0.99 * often[a] * often[b] + 0.01 * rare[a] * rare[b];
+        moments[pair_at(a, b)] = static_cast<float>(mean * (1 + 1e-5 * rng.normal()));
+        d_out[pair_at(a, b)] = static_cast<float>(rng.normal());
+      }
+    }
+    factor_block(OneCaller{}, k, moments.data(), 5000.0, scratch.data(), out.data());
+    factor_block_back(OneCaller{}, k, moments.data(), 5000.0, out.data(), d_out.data(), scratch.data(),
+                      d_moments.data());
+    for (int t = 0; t < pairs; ++t) {
+      EXPECT_LT(std::abs(out[t]), 100);
+      EXPECT_LT(std::abs(d_moments[t]), 1e8);
+    }
+  }
 }
 
 }  // namespace

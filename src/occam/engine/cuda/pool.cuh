@@ -103,14 +103,20 @@ __device__ inline void pool_moments(const PoolView& v, int set, int first, int l
   const int b = of_block - a * (a + 1) / 2;
   const float* const one = v.factors + block * v.moments + a;
   const float* const other = v.factors + block * v.moments + b;
-  float sum = 0;
+  // Summed in parts: factors of these means divide by what little is left between them.
+  constexpr int kPart = 32;
+  double sum = 0;
+  for (int begin = first; begin < last; begin += kPart) {
+    float part = 0;
 #pragma unroll 8
-  for (int r = first; r < last; ++r) {
-    const std::int64_t at = static_cast<std::int64_t>(r) * v.moments_stride;
-    sum += one[at] * other[at];
+    for (int r = begin; r < min(last, begin + kPart); ++r) {
+      const std::int64_t at = static_cast<std::int64_t>(r) * v.moments_stride;
+      part += one[at] * other[at];
+    }
+    sum += part;
   }
   v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.moments_at() + pair] =
-      sum / static_cast<float>(last - first);
+      static_cast<float>(sum / (last - first));
 }
 
 __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed feed) {
