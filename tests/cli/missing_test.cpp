@@ -12,7 +12,7 @@ const std::string kProblem =
     "[columns]\ny = { missing = \"uniform(0, 0.4)\" }\n[model.independent]\nrho = 0\n[model.correlated]\n";
 
 const std::string kQuick =
-    " --iterations 60 --batch 16 --warmup 20 --validate-every 30 --validation-datasets 100 --quiet"
+    " --iterations 240 --batch 16 --warmup 20 --validate-every 30 --validation-datasets 100 --quiet"
     " --network 'inv_width=8 equiv_width=8 post_width=8 summary=4' --scope-reference 200 --scope-calibration "
     "200";
 

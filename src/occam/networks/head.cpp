@@ -16,10 +16,10 @@ const Registry<HeadKind>& heads() {
 }
 
 template <class T>
-Head<T>::Head(HeadPlan<T>& plan)
+Head<T>::Head(HeadPlan<T>& plan, bool direct)
     : post_(plan.layout, plan.packed, "post", plan.features, plan.post_width, plan.post_layers,
             Activation::elu),
-      direct_(post_.empty() ? 0 : plan.direct),
+      direct_(direct && !post_.empty() ? plan.direct : 0),
       top_width_(post_.empty() ? plan.features : post_.out() + direct_) {
   post_.list(layers_);
   if (plan.summary == 0) return;

@@ -30,7 +30,7 @@ struct HeadPlan {
   ParameterLayout& layout;
   PackedLayout<T>& packed;
   std::int64_t features;  // of the body
-  std::int64_t direct;    // the last of them, which the summary reads as well
+  std::int64_t direct;    // the last of them, which the summary may read as well, for heads that know of it
   std::int64_t post_width, post_layers;
   std::int64_t summary;             // width of the summary layer, 0: none
   std::int64_t models, parameters;  // J, P
@@ -91,7 +91,7 @@ class Head {
 
  protected:
   // The order of weights in a file is that of these calls: trunk, what is the head's own, outputs.
-  explicit Head(HeadPlan<T>& plan);
+  explicit Head(HeadPlan<T>& plan, bool direct = false);
   void add_outputs(HeadPlan<T>& plan, std::int64_t in);
 
   // From the features to what the summary reads, but for those that enter it directly, and from the summary
@@ -125,12 +125,13 @@ class Head {
 template <class T>
 HeadAnswer softmax_answer(Matrix<const T> models, Workspace& workspace);
 
-// The trunk and no layer between. With growth the outputs read the summary s as (s, N s): evidence grows with
-// the number of observations, and products with N are what layers come near only slowly.
+// The trunk and no layer between. With `ours` the last features enter the summary directly, and with growth the
+// outputs read the summary s as (s, N s): evidence grows with the number of observations, and products with N
+// are what layers come near only slowly. Rivals do without, as published.
 template <class T>
 class PlainHead : public Head<T> {
  public:
-  PlainHead(HeadPlan<T>& plan, bool growth) : Head<T>(plan), growth_(growth) {
+  PlainHead(HeadPlan<T>& plan, bool ours) : Head<T>(plan, ours), growth_(ours && plan.growth) {
     this->add_outputs(plan, (growth_ ? 2 : 1) * this->summary_width());
   }
 

@@ -9,7 +9,7 @@ namespace {
 template <class T>
 class EvidentialHead final : public PlainHead<T> {
  public:
-  EvidentialHead(const NoHeadOptions&, HeadPlan<T>& plan) : PlainHead<T>(plan, plan.growth) {}
+  EvidentialHead(const NoHeadOptions&, HeadPlan<T>& plan) : PlainHead<T>(plan, true) {}
   // Which probabilities the outputs stand for is said by the link.
   HeadAnswer answer(const T*, const HeadTape<T>&, std::int64_t, Workspace&) const override { return {}; }
 };

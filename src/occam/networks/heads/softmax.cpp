@@ -7,7 +7,7 @@ namespace {
 template <class T>
 class SoftmaxHead final : public PlainHead<T> {
  public:
-  SoftmaxHead(const NoHeadOptions&, HeadPlan<T>& plan) : PlainHead<T>(plan, plan.growth) {}
+  SoftmaxHead(const NoHeadOptions&, HeadPlan<T>& plan) : PlainHead<T>(plan, true) {}
 };
 
 }  // namespace
