@@ -125,9 +125,9 @@ class Head {
 template <class T>
 HeadAnswer softmax_answer(Matrix<const T> models, Workspace& workspace);
 
-// The trunk and no layer between. With `ours` the last features enter the summary directly, and with growth the
-// outputs read the summary s as (s, N s): evidence grows with the number of observations, and products with N
-// are what layers come near only slowly. Rivals do without, as published.
+// The trunk and no layer between. With `ours` the last features enter the summary directly, and with growth
+// the outputs read the summary s as (s, N s): evidence grows with the number of observations, and products
+// with N are what layers come near only slowly. Rivals do without, as published.
 template <class T>
 class PlainHead : public Head<T> {
  public:
