@@ -4,20 +4,23 @@ A step: forward, logarithmic loss of the Dirichlet mean with alpha = 1 + exp(f),
 Several equivalent formulations are timed, since which is fastest depends on the machine; compare with the best:
 split       set networks: the summary enters the equivariant layer once per set, not once per observation
 unrollK     sequence network: K steps of the LSTM per iteration of the scan
+With --device cuda, products are in XLA's own choice of precision (TF32).
 """
 import functools
 
-from timing import measure, parse_arguments, report, use_cores
+from timing import STEPS_IN_A_ROW, measure, parse_arguments, report, use_cores
 
 ARGUMENTS = parse_arguments(__doc__.splitlines()[0])
 use_cores(ARGUMENTS.threads)  # XLA sizes its thread pool by the cores it may use
 
 import jax  # noqa: E402  (after the cores are chosen)
 
-jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_platforms", ARGUMENTS.device)
 from jax import numpy as jnp  # noqa: E402
 
 from cases import CASES, CLIP_NORM, LEARNING_RATE, random_batch  # noqa: E402
+
+AT_ONCE = STEPS_IN_A_ROW if ARGUMENTS.device == "cuda" and not ARGUMENTS.inference else 1
 
 
 # ---- parameters: nested dictionaries; a stack of layers is a list of (weight, bias) ------------------------
@@ -176,7 +179,8 @@ def training_step(network, parameters, data, labels):
     held = [parameters, (zeros(parameters), zeros(parameters), jnp.zeros(()))]
 
     def step():
-        *held[:], loss = update(*held, data, labels)
+        for _ in range(AT_ONCE):
+            *held[:], loss = update(*held, data, labels)
         return loss.block_until_ready()
     return step
 
@@ -203,7 +207,7 @@ def run(case, network):
         step = forward_pass(network, parameters, data)
     else:
         step = training_step(network, parameters, data, labels)
-    return measure(step, ARGUMENTS.seconds)
+    return measure(step, ARGUMENTS.seconds, steps=AT_ONCE)
 
 
 def main():

@@ -15,6 +15,7 @@ def parse_arguments(description):
     parser.add_argument("--only", default="a,b,c", help="cases to run (default a,b,c)")
     parser.add_argument("--pooling", choices=("attention", "mean"), default="attention", help="for cases a and b")
     parser.add_argument("--inference", action="store_true", help="time forward passes on 1 thread instead of training steps")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: steps on a GPU, many in a row")
     parser.add_argument("--seconds", type=float, default=6.0, help="time measured per variant (default 6)")
     arguments = parser.parse_args()
     arguments.only = arguments.only.split(",")
@@ -23,6 +24,8 @@ def parse_arguments(description):
             parser.error(f"unknown case '{name}'; known: {', '.join(CASES)}")
     if arguments.inference:
         arguments.threads = 1
+    if arguments.device == "cuda":
+        arguments.threads = len(os.sched_getaffinity(0))
     return arguments
 
 
@@ -46,10 +49,13 @@ def cpu_seconds():
     return (user + nice + system) / os.sysconf("SC_CLK_TCK"), own
 
 
-def measure(step, seconds, block_s=0.3):
+STEPS_IN_A_ROW = 50  # on a GPU: a program that trains waits for no single one
+
+
+def measure(step, seconds, block_s=0.3, steps=1):
     """(ms per step of repeated blocks, cores kept busy by other processes meanwhile).
 
-    step() returns when its work is done. The first steps compile and warm up.
+    step() returns when its work, so many steps, is done. The first calls compile and warm up.
     """
     for _ in range(3):
         step()
@@ -62,7 +68,7 @@ def measure(step, seconds, block_s=0.3):
         start = time.perf_counter()
         for _ in range(count):
             step()
-        blocks.append(1e3 * (time.perf_counter() - start) / count)
+        blocks.append(1e3 * (time.perf_counter() - start) / count / steps)
     everyone, own = (after - before for after, before in zip(cpu_seconds(), cpu_before))
     return blocks, max(0.0, everyone - own) / (time.perf_counter() - begin)
 
@@ -75,7 +81,7 @@ def report(arguments, name, measured, **fields):
     ms = statistics.median(blocks)
     result = fields | {"task": "inference" if arguments.inference else "train", "case": name,
                        "pooling": arguments.pooling if CASES[name]["kind"] == "set" else None,
-                       "threads": arguments.threads, "ms_median": round(ms, 3), "ms_min": round(min(blocks), 3),
+                       "device": arguments.device, "threads": arguments.threads, "ms_median": round(ms, 4), "ms_min": round(min(blocks), 4),
                        "flop": flop, "gflop_per_s": round(flop / ms / 1e6, 1), "cores_elsewhere": round(cores_elsewhere, 2)}
     if arguments.inference:
         result["data_sets_per_s"] = round(1e3 * CASES[name]["B"] / ms)
