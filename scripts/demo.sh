@@ -26,11 +26,6 @@ cat <<'TEXT'
 TEXT
 "$program" compare "$folder/coins.occam" examples/coins/tosses.csv --by coin --exact --quiet
 
-if [ ! -e networks/decision-making.occam ]; then
-  echo
-  echo "3. A ready-made network would answer now for response times; networks/ holds none for decision-making yet."
-  exit 0
-fi
 cat <<'TEXT'
 
 3. Larger problems take long to learn. For some the program brings a network that has been trained already: which of six

@@ -13,6 +13,7 @@
 #include "occam/group/groups.hpp"
 #include "occam/io/shown.hpp"
 #include "occam/pipeline/comparison.hpp"
+#include "occam/pipeline/ready_made.hpp"
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/report/sequential_report.hpp"
@@ -136,7 +137,7 @@ class CompareRun {
       : o_(o),
         call_(call),
         pool_(call.threads()),
-        comparison_(read_network_file(o.network), comparison_options(o, call), pool_),
+        comparison_(with_caution(o.network), comparison_options(o, call), pool_),
         file_(comparison_.file()),
         progress_(call.progress("data sets")) {
     check_options();
@@ -167,6 +168,11 @@ class CompareRun {
   }
 
  private:
+  static NetworkFile with_caution(const std::string& path) {
+    NetworkFile file = read_network_file(path);
+    file.caution = caution_of(record_beside(path));
+    return file;
+  }
   static ComparisonOptions comparison_options(const CompareVerb& o, const Call& call) {
     if (!o.sequential && o.orders > 0) throw Error(ErrorKind::usage, "--orders belongs to --sequential");
     ComparisonOptions options{o.model_prior, o.parameters, o.summary, {}, o.verdict, o.device};

@@ -18,11 +18,13 @@ namespace {
 struct ReproduceVerb {
   std::string study, output;
   std::string scale = "quick";
+  std::string device = kDefaultEngine;
 };
 
 Fields fields(ReproduceVerb& o) {
   return {field("scale", o.scale, "quick: minutes on two cores; full: as long as the published study trained")
-              .one_of({"quick", "full"})};
+              .one_of({"quick", "full"}),
+          device_field(o.device)};
 }
 
 void list_studies() {
@@ -34,10 +36,12 @@ void list_studies() {
 }
 
 // As `occam train` does it; a run that was interrupted goes on from its checkpoint.
-void train_as_planned(const TrainingPlan& plan, const Call& call, ThreadPool& pool, ProgressSink& progress) {
+void train_as_planned(const TrainingPlan& plan, const std::string& device, const Call& call, ThreadPool& pool,
+                      ProgressSink& progress) {
   TrainingCommand command;
   command.output = plan.path;
   command.seed = call.seed();
+  command.device = device;
   command.train = plan.options;
   command.scope.reference = plan.network.scope ? command.scope.reference : 0;
   command.record_timing = true;
@@ -117,7 +121,8 @@ void run_study(const ReproduceVerb& o, const Call& call) {
   const auto progress = call.progress("done");
   Report report = reproduce(
       study, o.output, call.seed(),
-      [&](const TrainingPlan& plan) { train_as_planned(plan, call, pool, *progress); }, pool, *progress);
+      [&](const TrainingPlan& plan) { train_as_planned(plan, o.device, call, pool, *progress); }, pool,
+      *progress, o.device);
   report.provenance.emplace(report.provenance.begin(), "command", call.command());
   Call::print(fmt::format("{}\n\n{}{}\n", report.title, distances_text(study, report),
                           figures_text(report.findings.front())));

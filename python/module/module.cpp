@@ -331,7 +331,11 @@ NB_MODULE(_core, m) {
   m.def("network_path", [](const Path& name, const Path& installed) {
     return Path(ReadyMadeNetworks::with(installed.string()).path_of(name.string()));
   });
-  m.def("load_network", [](const Path& path) { return read_network_file(path.string()); });
+  m.def("load_network", [](const Path& path) {
+    NetworkFile file = read_network_file(path.string());
+    file.caution = caution_of(record_beside(path.string()));
+    return file;
+  });
   m.def("compare", &compare);
   m.def("check", &check_trained, nb::arg("network"), nb::arg("problem").none(), nb::arg("options"),
         nb::arg("table"), nb::arg("threads"), nb::arg("progress"));

@@ -126,6 +126,29 @@ TEST_F(ReadyMadeNetwork, IsListedWithHowItWasMade) {
   EXPECT_EQ(must("occam info beta-binomial").find("made with"), std::string::npos);
 }
 
+TEST_F(ReadyMadeNetwork, ThatItsCheckFoundFaultWithSaysSoWithEveryAnswer) {
+  const auto record = [&](const char* severity) {
+    const json text = {{"network", "beta-binomial.occam"},
+                       {"verdict", "not to be trusted as it is"},
+                       {"judgements", {{{"severity", severity}, {"text", "it is blind"}}}}};
+    shell_.write("nets/beta-binomial.json", text.dump());
+    return run("occam compare beta-binomial d.csv -o answers.csv --quiet");
+  };
+  const std::string said = "`occam check` called it not to be trusted as it is";
+  EXPECT_NE(record("serious").err.find(said), std::string::npos);
+  EXPECT_NE(shell_.read("answers.csv").find(said), std::string::npos);
+  EXPECT_EQ(record("minor").err.find(said), std::string::npos);
+  EXPECT_EQ(shell_.read("answers.csv").find(said), std::string::npos);
+  shell_.write("nets/beta-binomial.json",
+               R"({"network": "beta-binomial.occam", "judgements": [3, {}, "x"]})");
+  must("occam compare beta-binomial d.csv");
+}
+
+TEST_F(ReadyMadeNetwork, IsNoPipe) {
+  must("mkfifo nets/one-sample.occam");
+  EXPECT_NE(run("timeout 20 occam info one-sample").code, 124) << "it waits for somebody to write";
+}
+
 TEST_F(ReadyMadeNetwork, IsOfferedByCompletion) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     // Words of `occam compare`, whose only names are those of networks.

@@ -79,7 +79,14 @@ std::string network_label(const ::testing::TestParamInfo<std::string>& network) 
 
 INSTANTIATE_TEST_SUITE_P(ReadyMade, EveryReadyMadeNetwork, ::testing::ValuesIn(files_with(".occam")),
                          network_label);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryReadyMadeNetwork);
+
+TEST(ReadyMade, EveryProblemThatWasPromisedOneHasOne) {
+  const std::vector<std::string> promised = {"beta-binomial",     "decision-making", "decision-making.as_run",
+                                             "gaussian-mixtures", "jump-process",    "neuron",
+                                             "one-sample"};
+  const std::vector<std::string> files = files_with(".occam");
+  EXPECT_TRUE(std::includes(files.begin(), files.end(), promised.begin(), promised.end()));
+}
 
 TEST(ReadyMade, RecordsHaveTheirNetworks) {
   EXPECT_EQ(files_with(".json"), files_with(".occam"));

@@ -1,6 +1,6 @@
-// What a series of numbers or symbols shows at a glance: how strong waves of different lengths are, and how
-// far back symbols remember. Networks for ordered data read both, and `check` looks for both in what was
-// missed.
+// What a series of numbers or symbols shows at a glance: how strong waves of different lengths are, how far
+// back values and symbols remember, and where mean or spread may have changed. Networks for ordered data read
+// these, and `check` looks for them in what was missed.
 #pragma once
 
 #include <cstddef>

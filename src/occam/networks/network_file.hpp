@@ -68,6 +68,9 @@ struct NetworkFile {
   std::vector<std::pair<std::string, NdArray>> scope_tensors;
   GoldenOutputs golden;
 
+  // What to know of its answers, as was found when it was checked; said with each of them, not in the file.
+  std::string caution;
+
   // Why its answers mean nothing, as its training found out; empty where it found no such thing.
   std::string doubt() const { return record.value("doubt", std::string()); }
   // Parameter p, given what the network says of it.

@@ -70,10 +70,13 @@ Answered Comparison::answer(const ObservedSets& sets) {
   Answered answered = judge(sets.ids, sets.data);
   answered.extras.notes = ranges_.add(sets.ids, sets.data);
   for (std::size_t b = 0; b < sets.ids.size(); ++b) {
-    if (sets.dropped[b] == 0) continue;
-    std::string& note = answered.extras.notes[b];
-    note += fmt::format("{}{} row{} with missing values left out", note.empty() ? "" : "; ", sets.dropped[b],
-                        sets.dropped[b] == 1 ? "" : "s");
+    const auto add = [&note = answered.extras.notes[b]](const std::string& text) {
+      if (!text.empty()) note += (note.empty() ? "" : "; ") + text;
+    };
+    if (sets.dropped[b] > 0)
+      add(fmt::format("{} row{} with missing values left out", sets.dropped[b],
+                      sets.dropped[b] == 1 ? "" : "s"));
+    add(file().caution);
   }
   for (const ScopeAnswer& one : answered.extras.scope) scope_p_.push_back(one.p);
   for (std::int64_t b = 0; b < answered.answers.size(); ++b)
@@ -134,6 +137,7 @@ void Comparison::warn_of_scope(std::vector<std::string>& warnings) const {
 
 std::vector<std::string> Comparison::warnings() const {
   std::vector<std::string> warnings;
+  if (!file().caution.empty()) warnings.push_back(file().caution);
   if (scope_) warn_of_scope(warnings);
   for (const std::string& warning : ranges_.warnings()) warnings.push_back(warning);
   if (flagged_ > 0) {

@@ -22,10 +22,14 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, unknown);
 }
 
-// A folder may well be named like a problem; it is no network.
+// A folder may well be named like a problem; it is no network. Pipes are given by name, never looked for.
 bool is_file(const fs::path& path) {
   std::error_code unknown;
   return is_there(path) && !fs::is_directory(path, unknown);
+}
+bool is_plain_file(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_regular_file(path, unknown);
 }
 
 bool looks_like_a_path(std::string_view name) {
@@ -62,7 +66,7 @@ ReadyMadeNetworks ReadyMadeNetworks::of_program() {
 std::string ReadyMadeNetworks::find(std::string_view problem) const {
   for (const std::string& folder : folders_) {
     const fs::path path = fs::path(folder) / ready_made_file(problem);
-    if (is_file(path)) return path.string();
+    if (is_plain_file(path)) return path.string();
   }
   return "";
 }
@@ -117,6 +121,20 @@ nlohmann::json record_beside(const std::string& network) {
   } catch (const Error&) {
     return {};
   }
+}
+
+std::string caution_of(const nlohmann::json& record) {
+  // A record is a text like any other: what it holds may be anything.
+  const auto text_of = [](const nlohmann::json& from, const char* key) {
+    const auto found = from.is_object() ? from.find(key) : from.end();
+    return from.is_object() && found != from.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  if (!record.is_object() || !record.contains("judgements")) return "";
+  for (const nlohmann::json& one : record["judgements"]) {
+    if (text_of(one, "severity") == "serious")
+      return "when this network was made, `occam check` called it " + text_of(record, "verdict");
+  }
+  return "";
 }
 
 std::string made_text(const nlohmann::json& record) {

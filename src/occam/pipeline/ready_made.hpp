@@ -54,4 +54,8 @@ nlohmann::json record_beside(const std::string& network);
 // "12000 steps, validation loss 0.4577 nats; check: no fault was found", or what there is of it.
 std::string made_text(const nlohmann::json& record);
 
+// What an answer of this network should say with it: the verdict of its check, where that found something
+// serious; else nothing.
+std::string caution_of(const nlohmann::json& record);
+
 }  // namespace occam

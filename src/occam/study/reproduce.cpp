@@ -111,7 +111,8 @@ bool is_trained(const NetworkFile& file, const TrainingPlan& plan) {
 }
 
 Report reproduce(const Study& described, const std::string& folder, std::uint64_t seed,
-                 const TrainNetwork& train, ThreadPool& pool, ProgressSink& progress) {
+                 const TrainNetwork& train, ThreadPool& pool, ProgressSink& progress,
+                 const std::string& device) {
   const auto start = std::chrono::steady_clock::now();
   const Study study = unpacked(described, (fs::path(folder) / "study").string());
   pool.ranks().any(false);  // written by one rank, read by all: none goes on before
@@ -133,7 +134,7 @@ Report reproduce(const Study& described, const std::string& folder, std::uint64_
     NetworkFile file = trained(plan, train, progress);
     std::optional<ScopeReference> scope = scope_of(file);
     networks.push_back(
-        {one, plan.problem, std::make_unique<Comparator>(std::move(file), pool), std::move(scope)});
+        {one, plan.problem, std::make_unique<Comparator>(std::move(file), pool, device), std::move(scope)});
     add_training(networks.back(), training);
   }
 
@@ -153,6 +154,7 @@ Report reproduce(const Study& described, const std::string& folder, std::uint64_
                        {"scale", study.scale},
                        {"seed", std::to_string(seed)},
                        {"threads", std::to_string(pool.threads())},
+                       {"device", device},
                        {"machine", machine_text()},
                        {"program", program_text()},
                        {"seconds of this run", fmt::format("{:.1f}", seconds)}};

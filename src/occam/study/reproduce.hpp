@@ -9,6 +9,7 @@
 
 #include "occam/check/finding.hpp"
 #include "occam/core/progress.hpp"
+#include "occam/engine/engine.hpp"
 #include "occam/networks/network_file.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/study/study.hpp"
@@ -35,8 +36,8 @@ bool is_trained(const NetworkFile& file, const TrainingPlan& plan);
 using TrainNetwork = std::function<void(const TrainingPlan& plan)>;
 
 // Networks are in folder/networks/NAME.occam. Throws Error(interrupted) when the user wants to stop; what was
-// trained stays there, and the next run takes it.
+// trained stays there, and the next run takes it. Networks answer on the device named.
 Report reproduce(const Study& study, const std::string& folder, std::uint64_t seed, const TrainNetwork& train,
-                 ThreadPool& pool, ProgressSink& progress);
+                 ThreadPool& pool, ProgressSink& progress, const std::string& device = kDefaultEngine);
 
 }  // namespace occam

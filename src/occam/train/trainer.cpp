@@ -95,6 +95,8 @@ struct Trainer::State {
   }
 };
 
+namespace {
+
 // Where models are many, what tells them apart is, too: a wider summary, and more blocks of products.
 json widths_for(const Problem& problem) {
   if (problem.J() <= kFewModels) return json::object();
@@ -103,6 +105,8 @@ json widths_for(const Problem& problem) {
   if (!problem.ordered()) widths["moment_blocks"] = 8;
   return widths;
 }
+
+}  // namespace
 
 NetworkConfig network_for(const Problem& problem, const json& options) {
   NetworkConfig config;

@@ -1,0 +1,44 @@
+#include "occam/train/trainer.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "occam/simulate/problem_file.hpp"
+
+namespace occam {
+namespace {
+
+using nlohmann::json;
+
+Problem coins_with(int models) {
+  std::string text = "name = \"coins\"\nn = 10\nfamily = \"bernoulli\"\n";
+  for (int j = 1; j <= models; ++j)
+    text += "[model.m" + std::to_string(j) + "]\ntheta = " + std::to_string(j / (models + 1.0)) + "\n";
+  return read_problem(text, "coins");
+}
+
+json options_for(int models, const json& options = json::object()) {
+  const NetworkConfig config = network_for(coins_with(models), options);
+  json all = config.body;
+  all.update(config.json().at("options"));
+  return all;
+}
+
+TEST(NetworkFor, ManyModelsGetAWiderSummaryAndMoreBlocks) {
+  EXPECT_EQ(options_for(2), options_for(16));
+  const json few = options_for(16), many = options_for(40);
+  EXPECT_EQ(many["summary"], 48);
+  EXPECT_EQ(many["post_width"], 96);
+  EXPECT_EQ(many["moment_blocks"], 8);
+  EXPECT_LT(few["summary"], 48);
+  EXPECT_EQ(options_for(300)["summary"], 256);
+}
+
+TEST(NetworkFor, WhatIsAskedForGoesBeforeTheWidthsForManyModels) {
+  const json wide = options_for(40, {{"summary", 8}});
+  EXPECT_EQ(wide["summary"], 8);
+  EXPECT_EQ(wide["post_width"], 96);
+}
+
+}  // namespace
+}  // namespace occam
