@@ -50,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, CudaEngineCases, ::testing::ValuesIn(engine_cases(
 
 TEST(CudaEngine, LearnsTheWeightsOfTheCpu) {
   for (const char* name :
-       {"default", "default_muon", "modules_muon", "wide", "sequence_neuron", "sequence_muon"}) {
+       {"default", "default_muon", "modules_muon", "wide", "sequence_neuron", "sequence_muon", "mc_dropout",
+        "vae", "mmd_vae", "sequence_mc_dropout", "sequence_vae", "sequence_mmd_vae"}) {
     ThreadPool pool(1);
     const auto device = cuda_engine(gpu_case(name), pool);
     CpuEngine<double> cpu(config_of(gpu_case(name)), pool);
@@ -60,9 +61,11 @@ TEST(CudaEngine, LearnsTheWeightsOfTheCpu) {
   }
 }
 
-// What one engine learned, the other goes on from.
-TEST(CudaEngine, GoesOnFromTheCpuAndBack) {
-  const EngineCase& c = gpu_case("modules_muon");
+class CudaEngineGoesOn : public ::testing::TestWithParam<const char*> {};
+
+// What one engine learned, the other goes on from, with the same noise.
+TEST_P(CudaEngineGoesOn, FromTheCpuAndBack) {
+  const EngineCase& c = gpu_case(GetParam());
   ThreadPool pool(1);
   CpuEngine<float> cpu(config_of(c), pool);
   const auto device = cuda_engine(c, pool);
@@ -81,6 +84,11 @@ TEST(CudaEngine, GoesOnFromTheCpuAndBack) {
   cpu.step(feed, settings_of(c, 15));
   EXPECT_TRUE(std::isfinite(cpu.take_report().losses.back()));
 }
+
+INSTANTIATE_TEST_SUITE_P(Gpu, CudaEngineGoesOn,
+                         ::testing::Values("modules_muon", "mc_dropout", "vae", "mmd_vae",
+                                           "sequence_mmd_vae"),
+                         [](const auto& tested) { return std::string(tested.param); });
 
 TEST(CudaEngine, AFaultStopsLearning) {
   const EngineCase& c = gpu_case("one_module");

@@ -37,7 +37,8 @@ double gradient_difference(const LearningState& before, const LearningState& a, 
   return taken > 0 ? std::sqrt(apart / taken) : 0;
 }
 
-double answer_difference(const std::vector<float>& a, const std::vector<float>& b) {
+template <class T>
+double answer_difference(const std::vector<T>& a, const std::vector<T>& b) {
   double largest = 1, apart = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     largest = std::max(largest, std::abs(static_cast<double>(b[i])));
@@ -104,6 +105,8 @@ void CheckEngine::answer(const std::vector<float>& weights, Ragged<const float> 
   note(answer_difference(out.models, theirs.models), seen_.answers);
   note(answer_difference(out.parameters, theirs.parameters), seen_.answers);
   note(answer_difference(out.summary, theirs.summary), seen_.answers);
+  note(answer_difference(out.log_p, theirs.log_p), seen_.answers);
+  note(answer_difference(out.spread, theirs.spread), seen_.answers);
   if (seen_.answers > tolerance_.answers)
     throw Error(ErrorKind::internal, "the two engines differ in their answers: {}", remark());
 }

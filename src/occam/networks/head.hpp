@@ -78,6 +78,9 @@ class Head {
   const std::vector<const Dense<T>*>& layers() const { return layers_; }
   // The fewest data sets a bundle should hold in training (if the batch has as many).
   virtual std::int64_t fewest_sets() const { return 1; }
+  // The noise of one data set in training: so many numbers, drawn from the stream of that data set.
+  virtual std::int64_t noise_width() const { return 0; }
+  virtual void draw(Rng, T*) const {}
 
   // Fills the tape, whose `features` are given. With `noise` as in training; without it there is none.
   void forward(const T* packed, const PassNoise* noise, HeadTape<T>& tape, Workspace& workspace) const;
@@ -85,7 +88,8 @@ class Head {
   // Returns the gradient of the features.
   Matrix<T> backward(const T* packed, HeadTape<T>& tape, Matrix<T> d_models, Matrix<T> d_parameters,
                      T* gradient, Workspace& workspace) const;
-  // From a tape without noise. At most `most_samples` where samples are drawn.
+  // From a tape without noise. At most `most_samples` where samples are drawn; such a head reads nothing of
+  // the tape but the output of the first post layer and the shape of the outputs.
   virtual HeadAnswer answer(const T* packed, const HeadTape<T>& tape, std::int64_t most_samples,
                             Workspace& workspace) const;
 

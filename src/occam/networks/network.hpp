@@ -93,6 +93,11 @@ class Network {
   std::int64_t shared_rows() const { return body_->shared_rows(); }
   std::int64_t sets_together() const { return body_->sets_together(); }
   std::int64_t fewest_sets() const { return head_->fewest_sets(); }
+  // What the head draws for one data set of a pass in training: out (noise_width()).
+  std::int64_t noise_width() const { return head_->noise_width(); }
+  void draw_noise(const PassNoise& noise, std::int64_t set, T* out) const {
+    head_->draw(noise.stream(set), out);
+  }
 
   // Copies weights into the form the products read; tasks are independent of each other.
   std::int64_t pack_tasks() const {

@@ -34,7 +34,7 @@ struct alignas(64) TileOp {
   bool back;
   std::int8_t out;
   std::int16_t columns;
-  std::int32_t bias;
+  std::int32_t bias, noise;
   // Backward: outputs whose slope counts; else what is loaded, or added.
   const float* other;
   float* store;
@@ -133,6 +133,26 @@ __device__ inline void load_windows(const TileOp& op, const Tile& tile) {
     if (r < tile.valid) {
       v = window_four(tile.windows, tile.places[r], 4 * q);
       reinterpret_cast<float4*>(op.store)[static_cast<std::int64_t>(tile.first + r) * quads + q] = v;
+    }
+    put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
+  }
+}
+
+// Rows times their masks, which are also kept, perhaps in place of those without. There may be no masks behind
+// the last column.
+__device__ inline void load_thinned(const TileOp& op, const Tile& tile, const Feed& feed) {
+  const int quads = padded16(op.columns) / 4;
+  unsigned char* const out = tile.buffer(op.out);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < tile.rows * quads; i += kChainThreads) {
+    const int r = i / quads, q = i % quads, row = tile.first + r;
+    float4 v = {0, 0, 0, 0};
+    if (r < tile.valid) {
+      const std::int64_t at = static_cast<std::int64_t>(row) * quads + q;
+      const auto mask = [&](int c) { return c < op.columns ? noise_of(feed, row, op.noise + c) : 0.0f; };
+      v = reinterpret_cast<const float4*>(op.other)[at];
+      v = {v.x * mask(4 * q), v.y * mask(4 * q + 1), v.z * mask(4 * q + 2), v.w * mask(4 * q + 3)};
+      reinterpret_cast<float4*>(op.store)[at] = v;
     }
     put(out + r * tile.stride + q / 4 * kGroupBytes, q % 4, v);
   }
@@ -392,6 +412,8 @@ __device__ inline void complete_any(const TileOp& op, const PoolView& pool, cons
       return complete<Add::grown, false>(op, pool, tile, share, group, bias, out);
     case Add::windows:
       return complete<Add::windows, true>(op, pool, tile, share, group, bias, out);
+    case Add::thinned:  // of loads only
+      return;
   }
 }
 
@@ -547,6 +569,8 @@ __global__ void __launch_bounds__(kChainThreads, 1)
         case OpKind::load:
           if (static_cast<Add>(chain.ops[i].add) == Add::windows) {
             load_windows(chain.ops[i], tile);
+          } else if (static_cast<Add>(chain.ops[i].add) == Add::thinned) {
+            load_thinned(chain.ops[i], tile, feed);
           } else {
             load_rows(chain.ops[i], tile);
           }

@@ -7,6 +7,7 @@
 #include "occam/engine/cuda/device.hpp"
 #include "occam/engine/cuda/factor.cuh"
 #include "occam/engine/cuda/input.cuh"
+#include "occam/engine/cuda/latent.cuh"
 #include "occam/engine/cuda/learning.cuh"
 #include "occam/engine/cuda/lstm_pair.cuh"
 #include "occam/engine/cuda/pool.cuh"
@@ -35,7 +36,7 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     if (op.kind == OpKind::loss) chain.loss = op;
     if (op.add == Add::windows) {
       chain.window = op.window;
-    } else if (op.add != Add::none && op.add != Add::set_row) {
+    } else if (op.add != Add::none && op.add != Add::set_row && op.add != Add::thinned) {
       chain.pool = op.pool;
     }
     TileOp& own = chain.ops[i];
@@ -47,6 +48,7 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     own.out = static_cast<std::int8_t>(op.out);
     own.columns = static_cast<std::int16_t>(op.columns);
     own.bias = static_cast<std::int32_t>(op.bias);
+    own.noise = op.noise;
     own.other = op.y != nullptr ? op.y : op.from;
     own.store = op.store;
     for (std::int32_t s = 0; s < op.sources; ++s) {
@@ -312,6 +314,14 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
   }
   if (what.kind == LaunchKind::factor_back) {
     factor_kernel<true><<<4 * processors_, kFactorThreads, 0, stream>>>(what.factor, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::latent) {
+    latent_kernel<<<processors_, kLatentThreads, 0, stream>>>(what.latent, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::latent_back) {
+    latent_back_kernel<<<processors_, kLatentThreads, 0, stream>>>(what.latent, feed);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "occam/nn/adam.hpp"
+#include "occam/nn/denormals.hpp"
 
 namespace occam::gpu {
 namespace {
@@ -52,7 +53,10 @@ DeviceEngine::SlotLayout DeviceEngine::slot_layout() const {
   layout.levels = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
   const auto levels = static_cast<std::int64_t>(windows_.layers.size());
   layout.statistics = layout.levels + aligned(bytes_of<std::int32_t>(levels * (capacity_.sets + 1)));
-  layout.raw = layout.statistics + aligned(bytes_of<float>(capacity_.sets * network_.statistics()));
+  layout.noise = layout.statistics + aligned(bytes_of<float>(capacity_.sets * network_.statistics()));
+  layout.bundles = layout.noise + aligned(bytes_of<float>(capacity_.sets * network_.noise_width()));
+  const std::int64_t bundles = network_.noise_width() > 0 ? capacity_.sets + 1 : 0;
+  layout.raw = layout.bundles + aligned(bytes_of<std::int32_t>(bundles));
   layout.bytes = layout.raw + aligned(bytes_of<float>(capacity_.rows * config.channels));
   return layout;
 }
@@ -88,7 +92,10 @@ void DeviceEngine::build() {
                    reinterpret_cast<const float*>(at + layout_.raw),
                    reinterpret_cast<const std::int32_t*>(at + layout_.levels),
                    static_cast<std::int32_t>(capacity_.sets) + 1,
-                   reinterpret_cast<const float*>(at + layout_.statistics)};
+                   reinterpret_cast<const float*>(at + layout_.statistics),
+                   reinterpret_cast<const float*>(at + layout_.noise),
+                   static_cast<std::int32_t>(network_.noise_width()),
+                   reinterpret_cast<const std::int32_t*>(at + layout_.bundles)};
   }
   if (learning_.size > 0) {
     const std::vector<std::uint8_t> kinds = weight_kinds(program_, learning_.size);
@@ -199,6 +206,21 @@ void DeviceEngine::fill_statistics(std::byte* slot, Ragged<const float> data) {
   });
 }
 
+// What the CPU draws at this step, and the bundles it cuts the batch into, over which a head may compare data
+// sets. Returns how many these are.
+std::int32_t DeviceEngine::fill_noise(int slot, const PassNoise& noise, Ragged<const float> data) {
+  const std::int64_t width = network_.noise_width();
+  if (width == 0) return 0;
+  std::byte* const at = staged_[slot].data();
+  auto* const numbers = reinterpret_cast<float*>(at + layout_.noise);
+  pool_.for_each(data.sets, [&](std::int64_t b, int) { network_.draw_noise(noise, b, numbers + b * width); });
+  bundles_.cut(data.offsets, data.sets, network_.bundle_rows(), network_.bundle_sets(data.sets),
+               network_.fewest_sets());
+  auto* const first = reinterpret_cast<std::int32_t*>(at + layout_.bundles);
+  for (std::int64_t i = 0; i <= bundles_.size(); ++i) first[i] = static_cast<std::int32_t>(bundles_.first(i));
+  return static_cast<std::int32_t>(bundles_.size());
+}
+
 std::int64_t DeviceEngine::rows_with_continued(Ragged<const float> data) const {
   std::int64_t rows = 0;
   for (std::int64_t b = 0; b < data.sets; ++b) rows += windows_.continued(data.size(b));
@@ -231,7 +253,10 @@ void DeviceEngine::step(BatchFeed& batches, const StepSettings& settings) {
   provide(rows_with_continued(batch.view()), batch.size());
   slot_ = (slot_ + 1) % kSlots;
   device_->wait_for_slot(slot_);
-  const std::size_t bytes = fill(slot_, step_head(batch, settings), batch.view(), &batch);
+  StepHead head = step_head(batch, settings);
+  const PassNoise noise{plan_.seed, static_cast<std::uint64_t>(settings.step * batch.size())};
+  head.bundles = fill_noise(slot_, noise, batch.view());
+  const std::size_t bytes = fill(slot_, head, batch.view(), &batch);
   device_->step(slot_, slots_[slot_].data(), staged_[slot_].data(), bytes);
   ++adam_step_;
   fresh_ = false;
@@ -288,8 +313,8 @@ const LearningState& DeviceEngine::state() {
   return exported_;
 }
 
-void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float> data, std::int64_t,
-                          NetworkAnswers& out) {
+void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float> data,
+                          std::int64_t most_samples, NetworkAnswers& out) {
   network_.check(data);
   const NetworkConfig& config = network_.config();
   const auto sets = static_cast<std::size_t>(data.sets);
@@ -297,8 +322,13 @@ void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float>
   out.models.resize(sets * J);
   out.parameters.resize(sets * static_cast<std::size_t>(config.parameters));
   out.summary.resize(sets * static_cast<std::size_t>(network_.summary_width()));
-  out.log_p.resize(config.head_kind().concentrations ? 0 : sets * J);
-  out.spread.clear();
+  const HeadKind& head = config.head_kind();
+  out.log_p.resize(head.concentrations ? 0 : sets * J);
+  out.spread.resize(head.samples ? sets * J : 0);
+  if (head.samples) {
+    packed_.resize(static_cast<std::size_t>(network_.packed_size()));
+    network_.pack_all(weights.data(), packed_.data());
+  }
   if (answering_.data() == nullptr) answering_ = DeviceArray<float>(*device_, network_.weight_count());
   device_->write(answering_.data(), weights.data(), weights.size() * sizeof(float));
   std::vector<std::int64_t> offsets;
@@ -312,8 +342,10 @@ void DeviceEngine::answer(const std::vector<float>& weights, Ragged<const float>
     }
     offsets.resize(static_cast<std::size_t>(last - first + 1));
     answer_part(first, sub_batch(data, first, last - first, offsets.data()), out);
+    if (head.samples) answer_samples(first, last - first, most_samples, out);
     first = last;
   }
+  if (head.samples) return;
   std::vector<double> row(J);
   for (std::size_t b = 0; b < sets && !out.log_p.empty(); ++b) {
     std::copy_n(out.models.data() + b * J, J, row.begin());
@@ -330,9 +362,8 @@ void DeviceEngine::answer_part(std::int64_t first, Ragged<const float> data, Net
   device_->answer(slot_, answering_.data());
   const auto receive = [&](const float* from, std::int64_t columns, std::vector<float>& to) {
     if (columns == 0) return;
-    const auto stride = static_cast<std::int64_t>(padded16(static_cast<int>(columns)));
-    rows_.resize(static_cast<std::size_t>(data.sets * stride));
-    device_->read(rows_.data(), from, rows_.size() * sizeof(float));
+    const std::int64_t stride = padded16(static_cast<int>(columns));
+    read_rows(from, data.sets, columns);
     for (std::int64_t b = 0; b < data.sets; ++b) {
       std::copy_n(rows_.data() + b * stride, columns, to.data() + (first + b) * columns);
     }
@@ -340,6 +371,36 @@ void DeviceEngine::answer_part(std::int64_t first, Ragged<const float> data, Net
   receive(program_.models, network_.config().models, out.models);
   receive(program_.parameters, network_.config().parameters, out.parameters);
   receive(program_.summary, program_.summary_width, out.summary);
+}
+
+void DeviceEngine::read_rows(const float* from, std::int64_t sets, std::int64_t columns) {
+  rows_.resize(static_cast<std::size_t>(sets * padded16(static_cast<int>(columns))));
+  device_->read(rows_.data(), from, rows_.size() * sizeof(float));
+}
+
+// A mean over samples of the head. Samples pass through its last layers only: a thousand of them take a core
+// less than a millisecond, and these are the very samples of the CPU.
+void DeviceEngine::answer_samples(std::int64_t first, std::int64_t sets, std::int64_t most_samples,
+                                  NetworkAnswers& out) {
+  const std::int64_t J = network_.config().models, width = program_.first_post_width;
+  read_rows(program_.first_post, sets, width);
+  const Matrix<float> all{rows_.data(), sets, width, padded16(static_cast<int>(width))};
+  const std::int64_t parts = std::min<std::int64_t>(pool_.threads(), sets);
+  pool_.for_each(parts, [&](std::int64_t i, int thread) {
+    const FlushDenormals flush;
+    const std::int64_t begin = part(sets, i, parts), count = part(sets, i + 1, parts) - begin;
+    Workspace& workspace = workspaces_[static_cast<std::size_t>(thread)];
+    workspace.reset();
+    Matrix<float> first_post = all.rows_from(begin, count);
+    Network<float>::Tape tape;
+    tape.post = &first_post;
+    tape.models = {out.models.data() + (first + begin) * J, count, J, J};
+    const HeadAnswer answer = network_.answer(packed_.data(), tape, most_samples, workspace);
+    for (std::int64_t b = 0; b < count; ++b) {
+      std::copy_n(answer.log_p.row(b), J, out.log_p.data() + (first + begin + b) * J);
+      std::copy_n(answer.spread.row(b), J, out.spread.data() + (first + begin + b) * J);
+    }
+  });
 }
 
 }  // namespace occam::gpu

@@ -26,13 +26,14 @@ class DeviceEngine final : public Engine {
  private:
   // Where the parts of a batch lie in a slot.
   struct SlotLayout {
-    std::int64_t offsets, models, present, targets, levels, statistics, raw, bytes;
+    std::int64_t offsets, models, present, targets, levels, statistics, noise, bundles, raw, bytes;
   };
 
   void provide(std::int64_t rows, std::int64_t sets);
   void build();
   SlotLayout slot_layout() const;
   std::size_t fill(int slot, const StepHead& head, Ragged<const float> data, const Batch* batch);
+  std::int32_t fill_noise(int slot, const PassNoise& noise, Ragged<const float> data);
   void fill_targets(std::byte* slot, const Batch& batch) const;
   void fill_levels(std::byte* slot, Ragged<const float> data) const;
   void fill_statistics(std::byte* slot, Ragged<const float> data);
@@ -40,6 +41,8 @@ class DeviceEngine final : public Engine {
   StepHead step_head(const Batch& batch, const StepSettings& settings) const;
   void collect();
   void answer_part(std::int64_t first, Ragged<const float> data, NetworkAnswers& out);
+  void read_rows(const float* from, std::int64_t sets, std::int64_t columns);
+  void answer_samples(std::int64_t first, std::int64_t sets, std::int64_t most_samples, NetworkAnswers& out);
 
   Network<float> network_;
   ThreadPool& pool_;
@@ -65,11 +68,13 @@ class DeviceEngine final : public Engine {
   std::vector<std::int64_t> begun_, begun_failed_;
   bool fresh_ = true;
   std::vector<Workspace> workspaces_;  // of the threads
-  std::exception_ptr failed_next_;     // in the making of the next batch
+  BundlePlan bundles_;
+  std::exception_ptr failed_next_;  // in the making of the next batch
   StepReport report_;
   bool taken_ = false;
   LearningState exported_;
-  std::vector<float> rows_;
+  std::vector<float> rows_;    // of the device, padded
+  std::vector<float> packed_;  // weights as the network of the host reads them
 };
 
 }  // namespace occam::gpu

@@ -142,6 +142,7 @@ OCCAM_BOTH inline float added(const Op& op, Place at, int c) {
     case Add::grown:
       return growth(op.pool, at.n) * op.from[static_cast<std::int64_t>(at.row) * padded16(op.columns) + c];
     case Add::windows:  // sequence_elements.hpp
+    case Add::thinned:
     case Add::none:
       break;
   }

@@ -37,6 +37,39 @@ inline void PrintTo(const EngineCase& c, std::ostream* out) {
   *out << c.name;
 }
 
+// The rival heads on a body, with the options that are special to one of them in turn.
+inline void add_head_cases(const std::string& prefix, const nlohmann::json& body,
+                           std::vector<EngineCase>& cases) {
+  using nlohmann::json;
+  const auto add = [&](const char* name, json more) -> EngineCase& {
+    json options = body;
+    options.update(more);
+    cases.push_back({prefix + name, std::move(options)});
+    return cases.back();
+  };
+  const json encoder = {{"encoder_width", 19}, {"latent_weight", 0.4}};
+  const auto with = [&](json more) {
+    more.update(encoder);
+    return more;
+  };
+  add("mc_dropout", {{"head", "mc-dropout"}, {"dropout_samples", 90}}).parameters = 2;
+  add("mc_dropout_deep", {{"head", "mc-dropout"}, {"dropout_rate", 0.2}, {"post_layers", 4}}).optimiser =
+      Optimiser::muon;
+  add("mc_dropout_no_summary", {{"head", "mc-dropout"}, {"post_layers", 1}, {"summary", 0}}).parameters = 2;
+  add("vae", with({{"head", "vae"}})).parameters = 2;
+  add("vae_no_post", with({{"head", "vae"}, {"post_layers", 0}, {"latents", 20}}));
+  add("vae_no_summary", with({{"head", "vae"}, {"summary", 0}, {"encoder_layers", 1}})).optimiser =
+      Optimiser::muon;
+  // Small bundles, one of a single data set, and several of different sizes.
+  EngineCase& mmd = add("mmd_vae", with({{"head", "mmd-vae"}}));
+  mmd.parameters = 2;
+  add("mmd_vae_alone", with({{"head", "mmd-vae"}})).sets = 1;
+  EngineCase& many = add("mmd_vae_bundles", with({{"head", "mmd-vae"}, {"latents", 17}}));
+  many.sets = 90;
+  many.largest = 60;
+  many.optimiser = Optimiser::muon;
+}
+
 // LSTM and convolutions alone and together, series shorter than the windows among them.
 inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   using nlohmann::json;
@@ -72,6 +105,11 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   add("wide_windows", {{"filters", {5, 32}}, {"kernels", {9, 7}}, {"strides", {1, 1}}});
   add("no_post", {{"post_layers", 0}, {"summary", 0}}).parameters = 2;
   add("softmax", {{"head", "softmax"}, {"growth", false}});
+  add_head_cases("sequence_", small, cases);
+  EngineCase& dropout = add("statistics_mc_dropout", {{"head", "mc-dropout"}});
+  dropout.ordered = dropout.robust = true;
+  EngineCase& vae = add("bare_statistics_mmd_vae", {{"head", "mmd-vae"}, {"post_layers", 0}});
+  vae.ordered = vae.robust = true;
   EngineCase& statistics = add("statistics", json::object());
   statistics.ordered = statistics.robust = true;
   statistics.channels = 3;
@@ -136,6 +174,7 @@ inline std::vector<EngineCase> engine_cases() {
   add("pairs", with({{"moments", 2}, {"moment_blocks", 24}}));
   add("no_growth", with({{"growth", false}}));
   add("softmax", with({{"head", "softmax"}})).parameters = 2;
+  add_head_cases("", small, cases);
   EngineCase& softplus = add("softplus", small);
   softplus.link = Link::softplus;
   softplus.lambda = 0.1;
@@ -206,6 +245,7 @@ inline LearningPlan plan_of(const EngineCase& c) {
   plan.optimiser = c.optimiser;
   plan.average = 0.99;
   plan.clip = 0.5;
+  plan.seed = 11;
   const auto P = static_cast<std::size_t>(c.parameters);
   plan.targets.inputs.resize(P);
   plan.targets.mean.assign(P, 0.1);
@@ -257,7 +297,7 @@ inline EngineDifferences differences_from_cpu(const EngineCase& c, std::unique_p
   NetworkAnswers answers;
   const Batch& batch = feed.batch(77);
   const std::vector<float> weights = check.state().weights;
-  check.answer(weights, batch.view(), 1, answers);
+  check.answer(weights, batch.view(), 100, answers);
   return check.differences();
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "occam/engine/cuda/device.hpp"
+#include "occam/engine/cuda/latent.hpp"
 #include "occam/engine/cuda/sequence_elements.hpp"
 
 namespace occam::gpu {
@@ -94,6 +95,11 @@ class PlainDevice final : public Device {
   }
 
   void run(const Launch& launch) {
+    if (launch.kind == LaunchKind::latent_back) {
+      for (int i = 0; i < feed_.head->bundles; ++i)
+        latent_back(Alone{}, launch.latent, feed_, feed_.bundles[i], feed_.bundles[i + 1]);
+      return;
+    }
     if (launch.kind != LaunchKind::rows) {
       for (int set = 0; set < feed_.head->sets; ++set) run_set(launch, set);
       return;
@@ -123,6 +129,10 @@ class PlainDevice final : public Device {
         return lstm(launch.lstm, set);
       case LaunchKind::lstm_back:
         return lstm_back(launch.lstm, set);
+      case LaunchKind::latent:
+        for (int c = 0; c < launch.latent.latents; ++c) draw_latent(launch.latent, feed_, set, c);
+        return;
+      case LaunchKind::latent_back:
       case LaunchKind::rows:
         break;
     }
@@ -135,6 +145,11 @@ class PlainDevice final : public Device {
   void load(const Op& op, int row, const Launch& launch) {
     const std::int64_t first = static_cast<std::int64_t>(row) * padded16(op.columns);
     float* const to = buffer(op.out, row, launch.width);
+    if (op.add == Add::thinned) {
+      for (int c = 0; c < op.columns; ++c)
+        op.store[first + c] = to[c] = op.from[first + c] * noise_of(feed_, row, op.noise + c);
+      return;
+    }
     if (op.add != Add::windows) {
       std::copy_n(op.from + first, op.columns, to);
       return;

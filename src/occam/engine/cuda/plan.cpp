@@ -253,13 +253,13 @@ Program Builder::build() {
 
   body(program_.forward);
   program_.training = program_.forward;
-  outputs(forward_sets(program_.forward, invariant_));
+  outputs(program_.forward, forward_sets(program_.forward, invariant_), false);
   end(program_.forward);
 
   std::vector<Launch>& launches = program_.training;
-  outputs(forward_sets(launches, invariant_));
+  outputs(launches, forward_sets(launches, invariant_), true);
   loss();
-  back(invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
+  back(launches, invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
   end(launches);
   if (factor_.out != nullptr) factor(launches, LaunchKind::factor_back);
   Invariant* part = &invariant_;
@@ -338,8 +338,10 @@ Program make_program(const Network<float>& network, const LearningPlan& plan, Ca
   const bool sequence = config.options.architecture == "sequence";
   refuse(config.options.architecture != "set" && !sequence,
          "networks of architecture '" + config.options.architecture + "'");
-  refuse(config.options.head != "evidential" && config.options.head != "softmax",
-         "the head '" + config.options.head + "'");
+  const std::string& head = config.options.head;
+  refuse(
+      head != "evidential" && head != "softmax" && head != "mc-dropout" && head != "vae" && head != "mmd-vae",
+      "the head '" + head + "'");
   if (sequence) return make_sequence_program(network, plan, capacity, arena);
   refuse(!config.statistics.mean.empty(), "set networks with the statistics of ordered data");
   return Builder(network, plan, capacity, arena).build();

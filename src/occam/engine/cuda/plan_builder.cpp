@@ -155,7 +155,7 @@ int ProgramBuilder::product(std::vector<Source> sources, const Value& to, bool k
 }
 
 int ProgramBuilder::forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs,
-                            bool keep_input) {
+                            bool keep_input, bool training) {
   int at = in;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     Op op;
@@ -168,22 +168,43 @@ int ProgramBuilder::forward(int in, const std::vector<Layer>& layers, const std:
     }
     const int next = product(sources, outputs[i], true, op);
     if (sources.size() > 1) release(sources.back().buffer);
+    if (training && outputs[i].thinned != nullptr)
+      thin(next, outputs[i].data, outputs[i].thinned, outputs[i]);
     if (at != in || !keep_input) release(at);
     at = next;
   }
   return at;
 }
 
-// The gradient of what came before the activation that y is the output of.
+// Rows of `from` times the masks of a layer's output; in the buffer, too, which may have held them without.
+void ProgramBuilder::thin(int buffer, const float* from, float* to, const Value& of) {
+  Op op;
+  op.kind = OpKind::load;
+  op.add = Add::thinned;
+  op.columns = of.columns;
+  op.from = from;
+  op.store = to;
+  op.noise = of.noise;
+  op.out = buffer;
+  program_.ops.push_back(op);
+}
+
+// The gradient of what came before the activation that y is the output of. A mask behind it is a factor of
+// the result as the slope is.
 int ProgramBuilder::backward(std::vector<Source> sources, const Value& y, Value d, bool keep, Op op) {
   op.activation = y.activation;
   op.y = y.activation == Activation::identity ? nullptr : y.data;
-  return product(std::move(sources), d, keep, op);
+  const int out = product(std::move(sources), d, keep || y.thinned != nullptr, op);
+  if (y.thinned == nullptr) return out;
+  thin(out, d.data, d.data, y);
+  if (keep) return out;
+  release(out);
+  return -1;
 }
 
 void ProgramBuilder::learn(const Layer& layer, const Value& x, const Value& d) {
-  program_.gradients.push_back(
-      {x.data, d.data, layer.in, layer.out, layer.weight, layer.bias, d.rows.of_sets, d.rows.level});
+  program_.gradients.push_back({x.thinned != nullptr ? x.thinned : x.data, d.data, layer.in, layer.out,
+                                layer.weight, layer.bias, d.rows.of_sets, d.rows.level});
 }
 
 // From the gradient of the top of a stack, in a buffer and on the device, to that of layer `down_to`.
@@ -239,25 +260,42 @@ int ProgramBuilder::grown(const Value& from, const Value& to) {
   return product({}, to, true, op);
 }
 
-// What the outputs are made of.
+// The summary, which outputs or latent variables are made of.
 const Value& ProgramBuilder::last() const {
   return summary_ ? summary_value_ : post_.empty() ? top_ : posts_.back();
 }
 
-void ProgramBuilder::outputs(int features) {
-  int at = forward(features, post_, posts_, false);
+void ProgramBuilder::outputs(std::vector<Launch>& launches, int features, bool training) {
+  int at = forward(features, post_, posts_, false, training);
   if (summary_) at = forward(at, {*summary_}, {summary_value_}, false);
   Op op;
+  if (parameters_) {
+    op.bias = parameters_->bias;
+    product({source(at, *parameters_, false)}, parameters_value_, false, op);
+  }
+  if (latent_layer_) {
+    at = forward(at, encoder_, encoded_, false);
+    forward(at, {*latent_layer_}, {latent_value_}, false);
+    latent(launches, LaunchKind::latent, training);
+    at = load(z_);
+  }
   op.bias = models_.bias;
   std::vector<Source> sources = {source(at, models_, false)};
   if (models_grown_) sources.push_back(source(grown(last(), grown_value_), *models_grown_, false));
   product(sources, models_value_, false, op);
   if (models_grown_) release(sources.back().buffer);
-  if (parameters_) {
-    op.bias = parameters_->bias;
-    product({source(at, *parameters_, false)}, parameters_value_, false, op);
-  }
   release(at);
+}
+
+// Data sets look at each other here: between two programs.
+void ProgramBuilder::latent(std::vector<Launch>& launches, LaunchKind kind, bool training) {
+  end(launches);
+  Launch launch;
+  launch.kind = kind;
+  launch.latent = latent_;
+  launch.latent.noisy = training;
+  launches.push_back(launch);
+  begin(kSetRows);
 }
 
 void ProgramBuilder::loss() {
@@ -279,22 +317,52 @@ void ProgramBuilder::loss() {
   program_.ops.push_back(op);
 }
 
+void ProgramBuilder::make_latent() {
+  const auto L = config_.head.at("latents").get<std::int64_t>();
+  encoder_ = stack("encoder", config_.head.at("encoder_layers").get<std::int64_t>());
+  encoded_ = values(encoder_, kSetRows);
+  latent_layer_ = layer("latent", Activation::identity);
+  latent_value_ = value(2 * L, kSetRows);
+  d_latent_ = value(2 * L, kSetRows);
+  z_ = value(L, kSetRows);
+  d_z_ = value(L, kSetRows);
+  latent_.latents = z_.columns;
+  latent_.stride = padded16(latent_value_.columns);
+  latent_.z_stride = padded16(z_.columns);
+  latent_.mmd = config_.options.head == "mmd-vae";
+  latent_.weight = config_.head.at("latent_weight").get<double>();
+  latent_.latent = latent_value_.data;
+  latent_.z = z_.data;
+  latent_.d_z = d_z_.data;
+  latent_.d_latent = d_latent_.data;
+  latent_.losses = program_.losses;
+  latent_.scratch = arena_.take<double>(capacity_.sets * L);
+}
+
 void ProgramBuilder::make_head(const Value& top, const Value& beside, bool learned) {
+  const std::string& head = config_.options.head;
+  const bool ours = head == "evidential" || head == "softmax";  // rivals do without direct and growth
+  program_.losses = arena_.take<double>(capacity_.sets);
   top_ = top;
   post_ = stack("post", config_.options.post_layers);
   posts_ = values(post_, kSetRows);
+  for (std::size_t i = 0; i < posts_.size() && head == "mc-dropout"; ++i) {
+    posts_[i].thinned = value(posts_[i].columns, kSetRows).data;
+    posts_[i].noise = static_cast<std::int32_t>(i) * posts_[i].columns;
+  }
   if (config_.options.summary > 0) {
     summary_ = layer("summary", Activation::identity);
     summary_value_ = value(summary_->out, kSetRows);
   }
   if (beside.columns > 0) {
-    const bool directly = config_.options.direct || post_.empty();
+    const bool directly = (ours && config_.options.direct) || post_.empty();
     refuse(directly && !summary_, "outputs that read factors of moments, or statistics, without a summary");
     if (directly) summary_ = also_reads(*summary_, beside, learned);
     if (!post_.empty()) post_.front() = also_reads(post_.front(), beside, learned);
   }
+  if (head == "vae" || head == "mmd-vae") make_latent();
   models_ = layer("head", Activation::identity);
-  if (config_.options.growth) {
+  if (ours && config_.options.growth) {
     const std::int32_t in = models_.in / 2;
     models_grown_ = {models_.weight + static_cast<std::int64_t>(in) * models_.out, -1, in, models_.out,
                      Activation::identity};
@@ -309,27 +377,44 @@ void ProgramBuilder::make_head(const Value& top, const Value& beside, bool learn
     parameters_value_ = value(parameters_->out, kSetRows);
     d_parameters_ = value(parameters_->out, kSetRows);
   }
-  program_.losses = arena_.take<double>(capacity_.sets);
 }
 
-void ProgramBuilder::back(std::vector<Layer> layers, std::vector<Value> ys, const Value& x,
-                          const Value& d_x) {
+// What the gradient of the summary is made of.
+std::vector<Source> ProgramBuilder::outputs_back(std::vector<Launch>& launches) {
+  std::vector<Source> sources = {source(d_models_buffer_, models_, true)};
+  learn(models_, latent_layer_ ? z_ : last(), d_models_);
+  if (models_grown_) {
+    sources.push_back(source(grown(d_models_, d_grown_), *models_grown_, true));
+    learn(*models_grown_, grown_value_, d_models_);
+  }
+  if (latent_layer_) {
+    product(sources, d_z_, false);
+    latent(launches, LaunchKind::latent_back, true);
+    if (parameters_) d_parameters_buffer_ = load(d_parameters_);
+    const int d_latent = load(d_latent_);
+    learn(*latent_layer_, encoded_.back(), d_latent_);
+    const Value d_top = value(encoded_.back().columns, kSetRows);
+    int d = backward({source(d_latent, *latent_layer_, true)}, encoded_.back(), d_top, true);
+    release(d_latent);
+    d = stack_back(d, encoder_, encoded_, last(), d_top, 0);
+    sources = {source(d, encoder_.front(), true)};
+  }
+  if (parameters_) {
+    sources.push_back(source(d_parameters_buffer_, *parameters_, true));
+    learn(*parameters_, last(), d_parameters_);
+  }
+  return sources;
+}
+
+void ProgramBuilder::back(std::vector<Launch>& launches, std::vector<Layer> layers, std::vector<Value> ys,
+                          const Value& x, const Value& d_x) {
   layers.insert(layers.end(), post_.begin(), post_.end());
   ys.insert(ys.end(), posts_.begin(), posts_.end());
   if (summary_) {
     layers.push_back(*summary_);
     ys.push_back(summary_value_);
   }
-  std::vector<Source> sources = {source(d_models_buffer_, models_, true)};
-  learn(models_, last(), d_models_);
-  if (models_grown_) {
-    sources.push_back(source(grown(d_models_, d_grown_), *models_grown_, true));
-    learn(*models_grown_, grown_value_, d_models_);
-  }
-  if (parameters_) {
-    sources.push_back(source(d_parameters_buffer_, *parameters_, true));
-    learn(*parameters_, last(), d_parameters_);
-  }
+  const std::vector<Source> sources = outputs_back(launches);
   if (layers.empty()) {
     backward(sources, x, d_x, false);
     return;
@@ -346,6 +431,10 @@ Program ProgramBuilder::finish() {
   program_.parameters = parameters_value_.data;
   program_.summary = last().data;
   program_.summary_width = last().columns;
+  if (!posts_.empty()) {
+    program_.first_post = posts_.front().data;
+    program_.first_post_width = posts_.front().columns;
+  }
   if (plan_.optimiser == Optimiser::muon) program_.muon = muon();
   return std::move(program_);
 }

@@ -30,6 +30,9 @@ struct Value {
   std::int32_t columns = 0;
   RowKind rows;
   Activation activation = Activation::identity;  // that it came out of
+  // In training, where units are left out: the same times a mask, and the column of the noise that holds it.
+  float* thinned = nullptr;
+  std::int32_t noise = 0;
 };
 
 struct Layer {
@@ -77,7 +80,8 @@ class ProgramBuilder {
   int load(const Value& from, Op op = {});
   Source source(int buffer, const Layer& layer, bool transposed);
   int product(std::vector<Source> sources, const Value& to, bool keep, Op op = {});
-  int forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs, bool keep_input);
+  int forward(int in, const std::vector<Layer>& layers, const std::vector<Value>& outputs, bool keep_input,
+              bool training = false);
   int backward(std::vector<Source> sources, const Value& y, Value d, bool keep, Op op = {});
   void learn(const Layer& layer, const Value& x, const Value& d);
   int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
@@ -88,10 +92,13 @@ class ProgramBuilder {
   // post layers, where it is to read them directly. Has a gradient for those that are `learned`.
   void make_head(const Value& top, const Value& beside = {}, bool learned = false);
   const float* d_beside() const { return besides_.back().d.data; }
-  void outputs(int features);
+  // Both may end a program and begin another, which they leave open: latent variables lie between. `training`
+  // is with the noise of the head.
+  void outputs(std::vector<Launch>& launches, int features, bool training);
   void loss();
   // Goes on through the layers of the body that `ys` came out of, down to the gradient of their input x.
-  void back(std::vector<Layer> layers, std::vector<Value> ys, const Value& x, const Value& d_x);
+  void back(std::vector<Launch>& launches, std::vector<Layer> layers, std::vector<Value> ys, const Value& x,
+            const Value& d_x);
   Program finish();
 
   const Network<float>& network_;
@@ -107,6 +114,10 @@ class ProgramBuilder {
   Layer also_reads(Layer layer, const Value& x, bool learned);
   void beside_back(int d, const Layer& layer, const Value& of);
   int grown(const Value& from, const Value& to);
+  void thin(int buffer, const float* from, float* to, const Value& of);
+  void make_latent();
+  void latent(std::vector<Launch>& launches, LaunchKind kind, bool training);
+  std::vector<Source> outputs_back(std::vector<Launch>& launches);
   const Value& last() const;
   std::vector<MuonMatrix> muon();
 
@@ -119,6 +130,12 @@ class ProgramBuilder {
   Layer models_;
   std::optional<Layer> models_grown_;  // the weights of what is taken times N
   Value grown_value_, d_grown_;
+  // Between summary and outputs: an encoder, mu and log_var, and z.
+  std::vector<Layer> encoder_;
+  std::vector<Value> encoded_;
+  std::optional<Layer> latent_layer_;
+  Value latent_value_, d_latent_, z_, d_z_;
+  LatentView latent_;
   Value summary_value_, models_value_, parameters_value_;
   int d_models_buffer_ = -1, d_parameters_buffer_ = -1;
   Value d_models_, d_parameters_;

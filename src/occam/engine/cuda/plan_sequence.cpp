@@ -215,14 +215,14 @@ Program SequenceBuilder::build() {
   body(program_.forward);
   program_.training = program_.forward;
   begin_features();
-  outputs(load(features_));
+  outputs(program_.forward, load(features_), false);
   end(program_.forward);
 
   std::vector<Launch>& launches = program_.training;
   begin_features();
-  outputs(load(features_));
+  outputs(launches, load(features_), true);
   loss();
-  back({}, {}, features_, d_features_);
+  back(launches, {}, {}, features_, d_features_);
   end(launches);
   if (units_ > 0) {
     lstm(launches, LaunchKind::lstm_back);

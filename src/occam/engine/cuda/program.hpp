@@ -24,6 +24,7 @@ struct StepHead {
   std::int32_t rows, sets;
   std::int32_t loss_at;  // of Report::losses
   std::int32_t fresh;    // the first step after learn(): forget an old fault
+  std::int32_t bundles;  // of data sets
   float scale;           // one over the number of data sets
   float adam_rate, adam_root, average_rate, muon_rate;
   double clip;
@@ -41,7 +42,14 @@ struct Feed {
   const std::int32_t* levels;   // (L, level_stride) offsets of the outputs of convolutions
   std::int32_t level_stride;    //
   const float* statistics;      // (sets, S)
+  const float* noise;           // (sets, noise_stride) what the head draws in training
+  std::int32_t noise_stride;
+  const std::int32_t* bundles;  // (bundles + 1) the first of those data sets that a head looks at together
 };
+
+OCCAM_BOTH inline float noise_of(const Feed& feed, int set, int column) {
+  return feed.noise[static_cast<std::int64_t>(set) * feed.noise_stride + column];
+}
 
 // Where the rows of each data set begin, of observations (level 0) or of the outputs of a convolution.
 OCCAM_BOTH inline const std::int32_t* offsets_of(const Feed& feed, int level) {
@@ -127,6 +135,20 @@ struct LstmView {
   double log_n_mean = 0, log_n_scale = 1;
 };
 
+// Latent variables z of data sets, and the way back under their penalty.
+struct LatentView {
+  std::int32_t latents = 0, stride = 0, z_stride = 0;
+  bool noisy = false;             // as in training; else z = mu
+  bool mmd = false;               // whose penalty
+  double weight = 0;              // of the penalty
+  const float* latent = nullptr;  // (sets, stride) mu, and log_var behind it
+  float* z = nullptr;             // (sets, z_stride)
+  const float* d_z = nullptr;     // (sets, z_stride) that of the outputs
+  float* d_latent = nullptr;      // (sets, stride)
+  double* losses = nullptr;       // (sets) to be added to
+  double* scratch = nullptr;      // (sets, latents)
+};
+
 // One product: rows in a buffer of the tile times weights, or their transpose.
 struct Source {
   std::int32_t buffer = -1;
@@ -148,6 +170,7 @@ enum class Add {
   moments,  // and to the factors of the moments
   grown,    // a row of `from`, times the size of its data set (rows are data sets)
   windows,  // the gradient that windows pass to their rows; of a load: windows of the rows of `from`
+  thinned,  // of a load only: rows of `from` times masks of the head, which are also kept in `store`
 };
 
 struct Op {
@@ -163,6 +186,8 @@ struct Op {
   const float* y = nullptr;  // backward: times the slope of the activation at these outputs
   float* store = nullptr;    // (rows, padded columns)
 
+  std::int32_t noise = 0;  // thinned: the column of the noise that the masks begin at
+
   PoolView pool;      // of Add::pool, score, moments and grown
   WindowView window;  // of Add::windows
 
@@ -177,7 +202,7 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-enum class LaunchKind { rows, pooling, factor, factor_back, lstm, lstm_back };
+enum class LaunchKind { rows, pooling, factor, factor_back, lstm, lstm_back, latent, latent_back };
 
 // A program of rows, or what happens between two of them.
 struct Launch {
@@ -189,6 +214,7 @@ struct Launch {
   bool of_sets = false;                 // rows are data sets
   std::int32_t level = 0;               // of the rows
   LstmView lstm;
+  LatentView latent;
   bool beside = false;  // may run beside others, until one that `joins`
   bool joins = false;
 };
@@ -264,6 +290,8 @@ struct Program {
   double* losses = nullptr;
   const float *models = nullptr, *parameters = nullptr, *summary = nullptr;  // outputs of all data sets
   std::int32_t summary_width = 0;
+  const float* first_post = nullptr;  // likewise: what a head that draws samples begins with
+  std::int32_t first_post_width = 0;
 };
 
 }  // namespace occam::gpu

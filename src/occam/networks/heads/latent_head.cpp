@@ -46,6 +46,11 @@ LatentHead<T>::LatentHead(const LatentOptions& options, HeadPlan<T>& plan)
 }
 
 template <class T>
+void LatentHead<T>::draw(Rng rng, T* eps) const {
+  for (std::int64_t c = 0; c < options_.latents; ++c) eps[c] = static_cast<T>(rng.normal());
+}
+
+template <class T>
 Matrix<T> LatentHead<T>::upper(const T* packed, const PassNoise* noise, HeadTape<T>& tape,
                                Workspace& workspace) const {
   const std::int64_t sets = tape.features.rows;
@@ -59,10 +64,7 @@ Matrix<T> LatentHead<T>::upper(const T* packed, const PassNoise* noise, HeadTape
   const Matrix<T> log_var = own.latent.columns_from(L, L);
   own.eps = workspace.zeros<T>(sets, L);
   const Matrix<T> z = workspace.zeros<T>(sets, L);
-  for (std::int64_t b = 0; noise != nullptr && b < sets; ++b) {
-    Rng rng = noise->stream(b);
-    for (std::int64_t c = 0; c < L; ++c) own.eps.row(b)[c] = static_cast<T>(rng.normal());
-  }
+  for (std::int64_t b = 0; noise != nullptr && b < sets; ++b) draw(noise->stream(b), own.eps.row(b));
   if (noise == nullptr) {
     for (std::int64_t b = 0; b < sets; ++b) std::copy_n(mu.row(b), L, z.row(b));
     return z;

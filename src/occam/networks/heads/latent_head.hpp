@@ -28,6 +28,8 @@ template <class T>
 class LatentHead : public Head<T> {
  public:
   LatentHead(const LatentOptions& options, HeadPlan<T>& plan);
+  std::int64_t noise_width() const override { return options_.latents; }
+  void draw(Rng rng, T* eps) const override;
 
  protected:
   // Already times the weight.

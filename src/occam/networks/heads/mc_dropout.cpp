@@ -49,6 +49,12 @@ class DropoutHead final : public PlainHead<T> {
     }
   }
 
+  // The masks of the post layers, one behind the other.
+  std::int64_t noise_width() const override { return this->post_.size() * this->post_.out(); }
+  void draw(Rng rng, T* masks) const override {
+    dropout_mask(options_.dropout_rate, rng, Matrix<T>{masks, 1, noise_width(), noise_width()});
+  }
+
   HeadAnswer answer(const T* packed, const HeadTape<T>& tape, std::int64_t most_samples,
                     Workspace& workspace) const override {
     const std::int64_t sets = tape.models.rows;
@@ -71,23 +77,21 @@ class DropoutHead final : public PlainHead<T> {
 
  private:
   struct OwnTape {
-    Matrix<T>* masks;    // of each layer (sets, width)
-    Matrix<T>* thinned;  // its output times the mask
+    Matrix<T> masks;     // (sets, layers width)
+    Matrix<T>* thinned;  // the output of each layer times its mask
   };
 
   // Memory for some samples of one data set.
   struct Scratch {
     Scratch(const DropoutHead& head, std::int64_t J, Workspace& workspace)
-        : masks(workspace.take<Matrix<T>>(head.post_.size())), p(workspace.take<double>(J)) {
+        : masks(workspace.matrix<T>(kSamplesAtOnce, head.noise_width())), p(workspace.take<double>(J)) {
       const std::int64_t width = head.post_.out();
-      for (std::int64_t i = 0; i < head.post_.size(); ++i)
-        masks[i] = workspace.matrix<T>(kSamplesAtOnce, width);
       x = workspace.matrix<T>(kSamplesAtOnce, width);
       y = workspace.matrix<T>(kSamplesAtOnce, width);
       summary = workspace.matrix<T>(kSamplesAtOnce, head.summary_width());
       models = workspace.matrix<T>(kSamplesAtOnce, J);
     }
-    Matrix<T>* masks;
+    Matrix<T> masks;  // as in training
     Matrix<T> x, y, summary, models;
     double* p;
   };
@@ -99,25 +103,21 @@ class DropoutHead final : public PlainHead<T> {
     const std::int64_t layers = this->post_.size();
     auto& own = *workspace.make<OwnTape>();
     tape.own = &own;
-    own.masks = workspace.take<Matrix<T>>(layers);
+    own.masks = workspace.matrix<T>(sets, noise_width());
     own.thinned = workspace.take<Matrix<T>>(layers);
     tape.post = workspace.take<Matrix<T>>(layers);
     for (std::int64_t i = 0; i < layers; ++i) {
-      for (Matrix<T>* m : {&own.masks[i], &own.thinned[i], &tape.post[i]}) {
+      for (Matrix<T>* m : {&own.thinned[i], &tape.post[i]}) {
         *m = workspace.matrix<T>(sets, this->post_.layer(i).out());
       }
     }
-    for (std::int64_t b = 0; b < sets; ++b) {
-      Rng rng = noise->stream(b);
-      for (std::int64_t i = 0; i < layers; ++i)
-        dropout_mask(options_.dropout_rate, rng, own.masks[i].rows_from(b, 1));
-    }
+    for (std::int64_t b = 0; b < sets; ++b) draw(noise->stream(b), own.masks.row(b));
     Matrix<T> x = tape.features;
     for (std::int64_t i = 0; i < layers; ++i) {
       this->post_.layer(i).forward(packed, x, tape.post[i]);
       x = own.thinned[i];
       for (std::int64_t b = 0; b < sets; ++b) {
-        thin(tape.post[i].row(b), own.masks[i].row(b), x.columns, x.row(b));
+        thin(tape.post[i].row(b), of_layer(own.masks, i).row(b), x.columns, x.row(b));
       }
     }
     return x;
@@ -130,7 +130,7 @@ class DropoutHead final : public PlainHead<T> {
     for (std::int64_t i = this->post_.size() - 1; i >= 0; --i) {
       const Dense<T>& layer = this->post_.layer(i);
       const Matrix<T> input = i == 0 ? tape.features : own.thinned[i - 1];
-      dropout_back<T>(own.masks[i], d);
+      dropout_back<T>(of_layer(own.masks, i), d);
       layer.backward(input, tape.post[i], d, gradient);
       const Matrix<T> below = workspace.matrix<T>(input.rows, input.columns);
       layer.backward_input(packed, d, below, false);
@@ -139,12 +139,13 @@ class DropoutHead final : public PlainHead<T> {
     return d;
   }
 
+  Matrix<T> of_layer(Matrix<T> masks, std::int64_t i) const {
+    return masks.columns_from(i * this->post_.out(), this->post_.out());
+  }
+
   void draw_masks(std::int64_t first, std::int64_t count, Scratch& scratch) const {
     for (std::int64_t s = 0; s < count; ++s) {
-      Rng rng(kAnswerSeed, Purpose::dropout, static_cast<std::uint64_t>(first + s));
-      for (std::int64_t i = 0; i < this->post_.size(); ++i) {
-        dropout_mask(options_.dropout_rate, rng, scratch.masks[i].rows_from(s, 1));
-      }
+      draw({kAnswerSeed, Purpose::dropout, static_cast<std::uint64_t>(first + s)}, scratch.masks.row(s));
     }
   }
 
@@ -154,10 +155,11 @@ class DropoutHead final : public PlainHead<T> {
     const std::int64_t width = scratch.x.columns;
     const Matrix<T> x = scratch.x.rows_from(0, count);
     const Matrix<T> y = scratch.y.rows_from(0, count);
-    for (std::int64_t s = 0; s < count; ++s) thin(bottom, scratch.masks[0].row(s), width, x.row(s));
+    for (std::int64_t s = 0; s < count; ++s) thin(bottom, scratch.masks.row(s), width, x.row(s));
     for (std::int64_t i = 1; i < this->post_.size(); ++i) {
       this->post_.layer(i).forward(packed, x, y);
-      for (std::int64_t s = 0; s < count; ++s) thin(y.row(s), scratch.masks[i].row(s), width, x.row(s));
+      const Matrix<T> masks = of_layer(scratch.masks, i);
+      for (std::int64_t s = 0; s < count; ++s) thin(y.row(s), masks.row(s), width, x.row(s));
     }
     const Matrix<T> models = scratch.models.rows_from(0, count);
     if (this->summary_) {
