@@ -1,6 +1,11 @@
 // The recurrence of an LSTM of up to 128 units, whose weights are too many for the registers of one
-// processor: two blocks of a cluster keep half of them each, and write what they computed into the shared
+// processor: two blocks of a cluster keep half of them each, and send what they computed into the shared
 // memory of both. Needs compute capability 9.0.
+//
+// Nobody meets: a block goes on when all numbers of a step have come in, which a barrier in its own memory
+// counts by bytes. A barrier of the cluster would also wait for everything on its way to the main memory.
+// There are two mailboxes. Numbers of step t + 2 go where those of step t were; whoever sends them has
+// received all of step t + 1, and those were sent after step t had been read.
 #pragma once
 
 #include "occam/engine/cuda/lstm.cuh"
@@ -18,27 +23,98 @@ __device__ inline void meet_pair() {
 #endif
 }
 
-// Writes to where `to` lies, in the shared memory of the block of this rank.
-__device__ inline void write_to_block(float* to, int rank, float value) {
+// Numbers that both blocks send, and how many of their bytes have come in. The count starts anew when all
+// have, and the parity of such rounds tells whether they did.
+template <int kPart, int kParts>
+struct Mailbox {
+  static constexpr std::uint32_t kBytes = kPart * kParts * sizeof(float);
+  Parts<kPart, kParts> numbers;
+  alignas(8) std::uint64_t count;
+
+  __device__ std::uint32_t counter() { return static_cast<std::uint32_t>(__cvta_generic_to_shared(&count)); }
+
+  __device__ void open() {
 #if __CUDA_ARCH__ >= 900
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  std::uint32_t there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(there), "f"(value) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(counter()) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
-}
+  }
+  // By one thread in each round; some of the numbers may be there already.
+  __device__ void expect() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(counter()), "n"(kBytes)
+                 : "memory");
+#endif
+  }
+  // Into this place of the mailbox that the block of this rank has.
+  __device__ void send(int i, int rank, float value) {
+#if __CUDA_ARCH__ >= 900
+    const auto place = static_cast<std::uint32_t>(__cvta_generic_to_shared(&numbers[i]));
+    std::uint32_t there, count_there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(place), "r"(rank));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(count_there) : "r"(counter()), "r"(rank));
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                 :
+                 : "r"(there), "r"(__float_as_uint(value)), "r"(count_there)
+                 : "memory");
+#endif
+  }
+  __device__ void wait(unsigned parity) {
+#if __CUDA_ARCH__ >= 900
+    std::uint32_t done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{\n.reg .pred p;\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(done)
+          : "r"(counter()), "r"(parity)
+          : "memory");
+    }
+#endif
+  }
+};
+
+// Both mailboxes of a block, whose rounds take turns.
+template <int kPart, int kParts>
+struct Mailboxes {
+  Mailbox<kPart, kParts>* boxes;
+  unsigned rounds = 0;  // received, of both
+
+  __device__ explicit Mailboxes(Mailbox<kPart, kParts>* two) : boxes(two) {
+    if (threadIdx.x == 0) {
+      boxes[0].open();
+      boxes[1].open();
+    }
+    meet_pair();
+  }
+  // Sends to the box whose turn it is; receive() follows.
+  __device__ void expect() {
+    if (threadIdx.x == 0) boxes[rounds % 2].expect();
+  }
+  __device__ void send(int i, int rank, float value) { boxes[rounds % 2].send(i, rank, value); }
+  __device__ const Parts<kPart, kParts>& receive() {
+    Mailbox<kPart, kParts>& box = boxes[rounds % 2];
+    box.wait(rounds / 2 % 2);
+    ++rounds;
+    return box.numbers;
+  }
+};
 
 // As lstm_kernel, but eight neighbouring threads share a unit.
 __global__ void __launch_bounds__(kPairThreads)
     pair_lstm_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
   constexpr int kPart = 16;
-  __shared__ Parts<kPart, 8> h[2];
+  __shared__ Mailbox<kPart, 8> mail[2];
   const int sets = feed.head->sets, H = v.units;
   const int pair = static_cast<int>(blockIdx.x) / 2, rank = static_cast<int>(blockIdx.x) % 2;
   if (pair >= sets) return;
   const int lane = threadIdx.x % 32, part = threadIdx.x % 8, q = threadIdx.x % 4;
   const int u = rank * kPairUnits + static_cast<int>(threadIdx.x) / 8;
   const bool there = u < H, writes = there && part < 4;
+  Mailboxes<kPart, 8> h(mail);
   float w[4][kPart];
 #pragma unroll
   for (int gate = 0; gate < 4; ++gate) {
@@ -58,9 +134,7 @@ __global__ void __launch_bounds__(kPairThreads)
     for (int j = 0; j < kStepsAhead; ++j) {
       ahead[j] = there && j < n ? gates[static_cast<std::int64_t>(j) * v.gate_stride] : 0.0f;
     }
-    if (threadIdx.x < 2 * kPairUnits) h[0][threadIdx.x] = 0;
     float c = 0, out = 0;
-    meet_pair();
     for (int start = 0; start < n; start += kStepsAhead) {
 #pragma unroll
       for (int j = 0; j < kStepsAhead; ++j) {
@@ -68,7 +142,8 @@ __global__ void __launch_bounds__(kPairThreads)
         if (t >= n) break;
         const std::int64_t row = t;
         float sums[4] = {0, 0, 0, 0};
-        add_part<kPart>(w, h[j % 2].part(part), sums);
+        if (t > 0) add_part<kPart>(w, h.receive().part(part), sums);
+        h.expect();
         float sum = sum_of_four(sums, lane);
         sum += __shfl_xor_sync(0xffffffffu, sum, 4);
         const float y = gate_value(q, sum + ahead[j]);
@@ -80,8 +155,7 @@ __global__ void __launch_bounds__(kPairThreads)
         const float last = out;
         c = keep * c + input * fresh;
         out = shown * quick_tanh(c);
-        if (q == 0) write_to_block(&h[(j + 1) % 2][u], part / 4, out);
-        meet_pair();
+        if (q == 0) h.send(u, part / 4, out);
         if (writes) {
           gates[row * v.gate_stride] = y;
           if (q == 1) before[row * v.stride] = last;
@@ -89,6 +163,7 @@ __global__ void __launch_bounds__(kPairThreads)
         }
       }
     }
+    if (n > 0) h.receive();  // the last, which nobody needs: the other block has done with this series, too
     if (writes && q == 0) v.out[static_cast<std::int64_t>(set) * v.out_stride + u] = out;
     if (rank == 0) write_log_n(v, feed, set);
   }
@@ -98,7 +173,7 @@ __global__ void __launch_bounds__(kPairThreads)
 __global__ void __launch_bounds__(kPairThreads)
     pair_lstm_back_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
   constexpr int kPart = 16;
-  __shared__ Parts<kPart, 32> d[2];
+  __shared__ Mailbox<kPart, 32> mail[2];
   const int sets = feed.head->sets, H = v.units;
   const int pair = static_cast<int>(blockIdx.x) / 2, rank = static_cast<int>(blockIdx.x) % 2;
   if (pair >= sets) return;
@@ -106,6 +181,7 @@ __global__ void __launch_bounds__(kPairThreads)
   const int four_units = rank * kPairUnits + static_cast<int>(threadIdx.x) / 32 * 4;
   const int u = four_units + lane % 4;
   const bool there = u < H;
+  Mailboxes<kPart, 32> d(mail);
   float w[4][kPart];
 #pragma unroll
   for (int a = 0; a < 4; ++a) {
@@ -133,21 +209,20 @@ __global__ void __launch_bounds__(kPairThreads)
     }
     float c = memory_at(n - 1), d_c = 0;
     float d_h = there ? v.d_out[static_cast<std::int64_t>(set) * v.out_stride + u] : 0.0f;
-    meet_pair();  // the other block may still read what the last series left
     for (int start = 0; start < n; start += kStepsAhead) {
 #pragma unroll
       for (int j = 0; j < kStepsAhead; ++j) {
         const int t = n - 1 - (start + j);
         if (t < 0) break;
         if (t < n - 1) {
-          meet_pair();
           float sums[4] = {0, 0, 0, 0};
-          add_part<kPart>(w, d[(j + 1) % 2].part(lane), sums);
+          add_part<kPart>(w, d.receive().part(lane), sums);
           d_h = sum_of_four(sums, lane);
           d_h += __shfl_xor_sync(0xffffffffu, d_h, 4);
           d_h += __shfl_xor_sync(0xffffffffu, d_h, 8);
           d_h += __shfl_xor_sync(0xffffffffu, d_h, 16);
         }
+        d.expect();
         const float own = gate_ahead[j], memory_before = memory_ahead[j];
         gate_ahead[j] = gate_at(t - kStepsAhead);
         memory_ahead[j] = memory_at(t - 1 - kStepsAhead);
@@ -162,14 +237,14 @@ __global__ void __launch_bounds__(kPairThreads)
         const float low = (q & 1) != 0 ? back.gate[1] : back.gate[0];
         const float high = (q & 1) != 0 ? back.gate[3] : back.gate[2];
         const float mine = q >= 2 ? high : low;
-        write_to_block(&d[j % 2][q * 2 * kPairUnits + u], lane / 16, mine);
+        d.send(q * 2 * kPairUnits + u, lane / 16, mine);
         if (there && lane < 16) gates[static_cast<std::int64_t>(t) * v.gate_stride] = mine;
         c = memory_before;
         d_c = back.d_c;
       }
     }
+    if (n > 0) d.receive();  // as above; and nothing is on its way into the memory of a block that ends
   }
-  meet_pair();  // nothing is on its way into the memory of a block that ends
 }
 
 }  // namespace occam::gpu
