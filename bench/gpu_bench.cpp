@@ -1,6 +1,7 @@
 // One training step on a device, by the networks of engine_bench and the default one: what a step takes when
-// many follow each other, simulation left out. Prints one JSON object per line.
-//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,large] [--steps N]
+// many follow each other, simulation left out. And batches of the problems that simulate there (trials,
+// series), by all threads with the device, beside nothing else. Prints one JSON object per line.
+//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,large,trials,series] [--steps N]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +10,9 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/engine/engine.hpp"
+#include "occam/simulate/catalogue.hpp"
+#include "occam/simulate/cuda/cuda_loops.hpp"
+#include "occam/simulate/simulator.hpp"
 #include "study_networks.hpp"
 
 namespace {
@@ -99,10 +103,41 @@ void run(const Case& c, const std::string& device, std::int64_t steps) {
   std::fflush(stdout);
 }
 
+// Batches as a training asks for them. `unit` names the items that run at once: trials or series.
+void simulate(const std::string& unit, const std::string& problem, std::int64_t sets,
+              const std::string& device, std::int64_t steps) {
+  ThreadPool pool;
+  simulate_beside(device, pool);
+  Simulator simulator(builtin_problem(problem), 1, Purpose::train, {.batch = sets});
+  Batch batch;
+  std::int64_t number = 0;
+  for (; number < 20; ++number) simulator.simulate(number, pool, batch);
+  std::vector<double> times;
+  double rows = 0;
+  for (int repeat = 0; repeat < 9; ++repeat) {
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < steps; ++i, ++number) {
+      simulator.simulate(number, pool, batch);
+      rows += static_cast<double>(batch.view().x.rows);
+    }
+    times.push_back(1e3 * std::chrono::duration<double>(Clock::now() - start).count() /
+                    static_cast<double>(steps));
+  }
+  std::sort(times.begin(), times.end());
+  const double of_batch =
+      unit == "series" ? static_cast<double>(sets) : rows / (9 * static_cast<double>(steps));
+  const json line = {{"device", device},      {"case", unit},
+                     {"problem", problem},    {"threads", pool.threads()},
+                     {"ms_median", times[4]}, {"ms_min", times[0]},
+                     {"per_batch", of_batch}, {"per_s", 1e3 * of_batch / times[4]}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string device = "cuda", only = "a,b,c,neuron,default,muon,large";
+  std::string device = "cuda", only = "a,b,c,neuron,default,muon,large,trials,series";
   std::int64_t steps = 200;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
@@ -110,7 +145,12 @@ int main(int argc, char** argv) {
     if (key == "--only") only = argv[i + 1];
     if (key == "--steps") steps = std::stoll(argv[i + 1]);
   }
+  const auto chosen = [&](const std::string& name) {
+    return ("," + only + ",").find("," + name + ",") != std::string::npos;
+  };
   for (const Case& c : cases()) {
-    if (("," + only + ",").find("," + c.name + ",") != std::string::npos) run(c, device, steps);
+    if (chosen(c.name)) run(c, device, steps);
   }
+  if (chosen("trials")) simulate("trials", "decision-making:as_run", 128, device, steps);
+  if (chosen("series")) simulate("series", "neuron", 32, device, steps);
 }

@@ -29,5 +29,7 @@ fi
 echo "Compiling the kernels for GPUs"
 # Without the build files, which would compile half of the library first. For one kind of GPU: a mistake shows there.
 mkdir -p build
-"$nvcc" -std=c++20 -gencode=arch=compute_90,code=sm_90 -I src ${OCCAM_HEADERS:+-I "$OCCAM_HEADERS"} \
-  -c src/occam/engine/cuda/cuda_device.cu -o build/cuda_device.o
+for source in src/occam/*/cuda/*.cu; do
+  "$nvcc" -std=c++20 -gencode=arch=compute_90,code=sm_90 -I src ${OCCAM_HEADERS:+-I "$OCCAM_HEADERS"} \
+    -c "$source" -o "build/$(basename "$source" .cu).o"
+done

@@ -12,6 +12,7 @@
 #include "occam/core/error.hpp"
 #include "occam/report/check_text.hpp"
 #include "occam/report/report.hpp"
+#include "occam/simulate/cuda/cuda_loops.hpp"
 #include "occam/simulate/reference_table.hpp"
 #include "verb.hpp"
 
@@ -138,6 +139,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   }
   if (!o.model_prior.empty()) throw Error(ErrorKind::usage, "--model-prior goes with --predictions");
   ThreadPool pool(call.threads(), call.ranks());
+  simulate_beside(o.device, pool);
   Comparator comparator(read_network_file(o.network), pool, o.device);
   const NetworkFile& file = comparator.file();
   const auto progress = call.progress("data sets");

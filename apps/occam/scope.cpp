@@ -9,6 +9,7 @@
 #include "occam/core/error.hpp"
 #include "occam/io/file.hpp"
 #include "occam/scope/build_scope.hpp"
+#include "occam/simulate/cuda/cuda_loops.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -39,6 +40,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     file.scope_tensors.clear();
   } else {
     const Problem problem = network_problem(file, o.problem);
+    simulate_beside(o.device, pool);
     Comparator comparator(file, pool, o.device);
     put_scope(build_scope(comparator, problem, o.options, call.seed(), *progress), file);
   }

@@ -21,22 +21,68 @@
 
 #include <nlohmann/json.hpp>
 
+#include "occam/models/decision_trial.hpp"
+#include "occam/parallel/loop_device.hpp"
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/design.hpp"
 
 namespace occam {
 namespace {
 
-constexpr int kMaxRedraws = 100;
 constexpr std::int64_t kColumns = 3;
 // A table of the noise takes about as long as the formula takes for this many trials.
 constexpr std::int64_t kTrialsForTable = 8;
+// Trials that a device gets at a time, as far as whole data sets allow it: 16 bytes each.
+constexpr std::int64_t kTrialsOnDevice = 1 << 20;
 
 struct Settings {
   double dt_s = 0.001;
   std::int64_t max_steps = 5000;
   bool continuous_time = false;
 };
+
+enum Index { kV1, kV2, kA, kT0, kZr, kAlpha, kSt0, kSv, kSzr };
+
+std::int64_t trials_of(const SimulationRequest& request) {
+  return request.designed ? request.n : 2 * request.n;
+}
+
+bool in_first_condition(const SimulationRequest& request, std::int64_t trial) {
+  return request.designed ? request.out[static_cast<std::size_t>(kColumns * trial)] == 1.0f
+                          : trial < request.n;
+}
+
+LevyNoise levy_noise(const SimulationRequest& request, const Settings& settings) {
+  const double alpha = request.theta[kAlpha];
+  return {alpha, std::pow(settings.dt_s, 1.0 / alpha) / std::sqrt(2.0)};
+}
+
+// Without the noise.
+TrialSet trial_set(const SimulationRequest& request, const Settings& settings, double root_dt) {
+  const std::span<const double> theta = request.theta;
+  TrialSet set;
+  set.v[0] = theta[kV1];
+  set.v[1] = theta[kV2];
+  set.sv = theta[kSv];
+  set.a = theta[kA];
+  set.zr = theta[kZr];
+  set.szr = theta[kSzr];
+  set.t0 = theta[kT0];
+  set.st0 = theta[kSt0];
+  set.dt = settings.dt_s;
+  set.root_dt = root_dt;
+  set.max_steps = static_cast<float>(settings.max_steps);
+  set.gaussian = theta[kAlpha] == 2.0;
+  set.continuous_time = settings.continuous_time;
+  return set;
+}
+
+void write_row(const SimulationRequest& request, std::int64_t trial, float response, float rt) {
+  float* row = request.out.data() + kColumns * trial;
+  if (!request.designed) row[0] = in_first_condition(request, trial) ? 1.0f : 2.0f;
+  row[1] = response;
+  row[2] = rt;
+}
 
 enum class Noise { gaussian, levy_formula, levy_table };
 
@@ -96,16 +142,10 @@ class Trials : public WalkQueue {
   const LevyLine* tables() const override { return noise_ == Noise::levy_table ? tables_.lines() : nullptr; }
 
  private:
-  static std::int64_t trials_of(const SimulationRequest& request) {
-    return request.designed ? request.n : 2 * request.n;
-  }
-
   static Noise noise_of(const SimulationRequest& request) {
     if (request.theta[kAlpha] == 2.0) return Noise::gaussian;
     return trials_of(request) < kTrialsForTable ? Noise::levy_formula : Noise::levy_table;
   }
-
-  enum Index { kV1, kV2, kA, kT0, kZr, kAlpha, kSt0, kSv, kSzr };
 
   // Moves on to the next trial of this data set or of the next one; false at the end.
   bool next_trial(Walk& walk) {
@@ -136,40 +176,16 @@ class Trials : public WalkQueue {
     seeds_.resize(static_cast<std::size_t>(3 * trials_));
     for (std::uint32_t& seed : seeds_) seed = request.rng->bits32();
     if (noise_ == Noise::gaussian) return;
-    const double alpha = request.theta[kAlpha];
-    levy_ = LevyNoise(alpha, std::pow(settings_.dt_s, 1.0 / alpha) / std::sqrt(2.0));
+    levy_ = levy_noise(request, settings_);
     if (noise_ == Noise::levy_formula) return;
     tables_.leave(table_);
     table_ = tables_.add(levy_);
   }
 
-  static bool in_first_condition(const Walk& walk, const SimulationRequest& request) {
-    return request.designed ? request.out[static_cast<std::size_t>(kColumns * walk.trial)] == 1.0f
-                            : walk.trial < request.n;
-  }
-
-  // Draws what varies from trial to trial. The noise of a walk that starts again stays as it is.
   void set_up(Walk& walk) {
     const SimulationRequest& request = requests_[static_cast<std::size_t>(walk.request)];
-    const std::span<const double> theta = request.theta;
-    const double a = theta[kA];
-    double v = theta[in_first_condition(walk, request) ? kV1 : kV2];
-    if (theta[kSv] > 0.0) v += theta[kSv] * walk.rng.normal();
-    double z = theta[kZr];
-    if (theta[kSzr] > 0.0) z += theta[kSzr] * (walk.rng.uniform() - 0.5);
-    double t = theta[kT0];
-    if (theta[kSt0] > 0.0) t += theta[kSt0] * (walk.rng.uniform() - 0.5);
-    walk.t0 = t;
-    walk.y = static_cast<float>(a * (z - 0.5));
-    walk.half = static_cast<float>(0.5 * a);
-    walk.drift = static_cast<float>(v * settings_.dt_s);
-    walk.steps = 0.0f;
-    if (noise_ == Noise::gaussian) {
-      walk.root_dt = static_cast<float>(root_dt_);
-      walk.reach = reach_of(v, 0.5 * a, root_dt_);
-    } else if (walk.redrawn == 0) {
-      walk.levy = levy_;
-    }
+    set_up_walk(trial_set(request, settings_, root_dt_), in_first_condition(request, walk.trial), walk);
+    if (noise_ != Noise::gaussian && walk.redrawn == 0) walk.levy = levy_;
   }
 
   // Writes the row of a decided walk. An undecided one starts again: then the answer is false.
@@ -184,12 +200,8 @@ class Trials : public WalkQueue {
       set_up(walk);
       if (!walk.decided()) return false;
     }
-    float* row = request.out.data() + kColumns * walk.trial;
-    if (!request.designed) row[0] = in_first_condition(walk, request) ? 1.0f : 2.0f;
-    row[1] = walk.y > 0.0f ? 1.0f : 0.0f;
-    double steps = walk.steps;
-    if (settings_.continuous_time && steps > 0) steps -= walk.rng.uniform();
-    row[2] = static_cast<float>(steps * settings_.dt_s + walk.t0);
+    write_row(request, walk.trial, walk.y > 0.0f ? 1.0f : 0.0f,
+              response_time(trial_set(request, settings_, root_dt_), walk));
     return true;
   }
 
@@ -205,6 +217,44 @@ class Trials : public WalkQueue {
   std::int32_t table_ = Tables::kNone;
   Tables tables_;
 };
+
+// Runs the trials of some data sets on a device: all of them, since none waits for another there.
+void run_trials_on(LoopDevice& device, std::span<SimulationRequest> requests, const Settings& settings) {
+  std::int64_t trials = 0;
+  for (const SimulationRequest& request : requests) trials += trials_of(request);
+  const LoopDevice::Turn lane(device);
+  const auto sets = static_cast<std::int64_t>(requests.size());
+  auto* const head = reinterpret_cast<TrialsHead*>(lane->input(TrialsHead::bytes(sets, trials)));
+  *head = {sets, trials};
+  TrialInput* input = head->trial_array();
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    const SimulationRequest& request = requests[k];
+    TrialSet set = trial_set(request, settings, std::sqrt(settings.dt_s));
+    if (!set.gaussian) set.levy = levy_noise(request, settings);
+    head->set_array()[k] = set;
+    for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++input) {
+      for (std::uint32_t& word : input->seed) word = request.rng->bits32();
+      input->set_and_condition =
+          static_cast<std::uint32_t>(2 * k) + (in_first_condition(request, trial) ? 1u : 0u);
+    }
+  }
+  static constexpr DeviceLoop kLoop = {[](const std::byte* in, std::byte* out, std::int64_t items) {
+                                         for (std::int64_t item = 0; item < items; ++item) {
+                                           reinterpret_cast<TrialOutput*>(out)[item] =
+                                               reinterpret_cast<const TrialsHead*>(in)->run(item);
+                                         }
+                                       },
+                                       launch_trials};
+  const auto* output = reinterpret_cast<const TrialOutput*>(
+      lane->run(kLoop, trials, static_cast<std::size_t>(trials) * sizeof(TrialOutput)));
+  for (SimulationRequest& request : requests) {
+    request.rows = trials_of(request);
+    for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++output) {
+      if (output->response < 0.0f) request.rows = 0;
+      write_row(request, trial, output->response, output->rt);
+    }
+  }
+}
 
 class LevyAccumulator : public Family {
  public:
@@ -265,6 +315,20 @@ class LevyAccumulator : public Family {
     for (const Noise noise : {Noise::levy_formula, Noise::levy_table}) {
       trials.start(noise);
       run_levy_walks(trials, last);
+    }
+  }
+
+  bool has_device_code() const override { return true; }
+  void simulate_many_on(LoopDevice& device, std::span<SimulationRequest> requests) const override {
+    while (!requests.empty()) {
+      std::size_t count = 0;
+      std::int64_t trials = 0;
+      while (count < requests.size() &&
+             (count == 0 || trials + trials_of(requests[count]) <= kTrialsOnDevice)) {
+        trials += trials_of(requests[count++]);
+      }
+      run_trials_on(device, requests.first(count), settings_);
+      requests = requests.subspan(count);
     }
   }
 

@@ -10,6 +10,8 @@
 #include <numbers>
 #include <span>
 
+#include "occam/core/both.hpp"
+
 namespace occam {
 
 // sfc32 of C. Doty-Humphrey (PractRand): 128 bits of state in four words, every bit of the output usable,
@@ -20,15 +22,15 @@ struct WalkRng {
   std::uint32_t c = 0;
   std::uint32_t counter = 1;
 
-  std::uint32_t operator()() {
+  OCCAM_BOTH std::uint32_t operator()() {
     const std::uint32_t out = a + b + counter++;
     a = b ^ (b >> 9);
     b = c + (c << 3);
     c = (c << 21 | c >> 11) + out;
     return out;
   }
-  double uniform() { return (static_cast<double>((*this)()) + 0.5) * 0x1p-32; }  // in (0, 1)
-  double normal() {
+  OCCAM_BOTH double uniform() { return (static_cast<double>((*this)()) + 0.5) * 0x1p-32; }  // in (0, 1)
+  OCCAM_BOTH double normal() {
     const double radius = std::sqrt(-2.0 * std::log(uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());
   }
@@ -87,7 +89,7 @@ struct Walk {
   int redrawn = 0;
   double t0 = 0.0;  // non-decision time [s]
 
-  bool decided() const { return std::fabs(y) >= half; }
+  OCCAM_BOTH bool decided() const { return std::fabs(y) >= half; }
 };
 
 // Where walks come from and go to.
@@ -106,7 +108,13 @@ class WalkQueue {
 // kSafeDeviations standard deviations away even with the drift towards it: one jump passes over a crossing
 // with probability below 4 Phi(-5.5) = 8e-8.
 inline constexpr double kSafeDeviations = 5.5;
-float reach_of(double v, double half, double root_dt);
+OCCAM_BOTH inline float reach_of(double v, double half, double root_dt) {
+  // The largest s = m root_dt with |v| s^2 + kSafeDeviations s <= distance is at least distance * slope for
+  // every distance up to half.
+  const double z = kSafeDeviations;
+  const double slope = 2.0 / (z + std::sqrt(z * z + 4.0 * std::fabs(v) * half));
+  return static_cast<float>(slope / root_dt);
+}
 
 // Runs all walks of a queue, at most max_steps steps each.
 void run_gaussian_walks(WalkQueue& queue, float max_steps);

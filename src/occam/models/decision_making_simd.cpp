@@ -17,6 +17,8 @@
 // 0, W = 0 and W infinite). A draw is then off by up to 1e-4 of itself, 1.5e-5 as a rule, and a
 // millionth on average, because errors within a cell cancel. Where cells would have to be very small, in one
 // draw of 2000, the formula is computed.
+//
+// decision_trial.hpp is the same for one trial, by the formula throughout: what changes here changes there.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -541,14 +543,6 @@ LevyNoise::LevyNoise(double alpha_, double scale_)
       kappa(static_cast<float>(1.0 - 1.0 / alpha_)),
       // The exponential variate comes divided by log 2.
       scale(static_cast<float>(scale_ * std::pow(std::numbers::ln2, 1.0 - 1.0 / alpha_))) {}
-
-float reach_of(double v, double half, double root_dt) {
-  // The largest s = m root_dt with |v| s^2 + kSafeDeviations s <= distance is at least distance * slope for
-  // every distance up to half.
-  const double z = kSafeDeviations;
-  const double slope = 2.0 / (z + std::sqrt(z * z + 4.0 * std::fabs(v) * half));
-  return static_cast<float>(slope / root_dt);
-}
 
 }  // namespace occam
 #endif

@@ -26,10 +26,15 @@
 
 #include "occam/core/error.hpp"
 #include "occam/models/neuron_reference.hpp"
+#include "occam/models/neuron_series.hpp"
+#include "occam/parallel/loop_device.hpp"
 #include "occam/simulate/catalogue.hpp"
 
 namespace occam {
 namespace {
+
+// Rows that a device gets at a time, as far as whole series allow it: 4 bytes each.
+constexpr std::int64_t kRowsOnDevice = 1 << 24;
 
 class Neuron : public Family {
  public:
@@ -89,10 +94,19 @@ class Neuron : public Family {
     series.reserve(requests.size());
     for (const SimulationRequest& request : requests) series.push_back(prepared(request));
     simulate_neurons(c_, gates_, series);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      // A voltage that is not finite stays so.
-      const bool usable = std::isfinite(series[i].out[series[i].rows - 1]);
-      requests[i].rows = usable ? series[i].rows : 0;
+    for (std::size_t i = 0; i < requests.size(); ++i) judge(series[i], requests[i]);
+  }
+
+  bool has_device_code() const override { return true; }
+  void simulate_many_on(LoopDevice& device, std::span<SimulationRequest> requests) const override {
+    while (!requests.empty()) {
+      std::size_t count = 0;
+      std::int64_t rows = 0;
+      while (count < requests.size() && (count == 0 || rows + max_rows(requests[count].n) <= kRowsOnDevice)) {
+        rows += max_rows(requests[count++].n);
+      }
+      run_on(device, requests.first(count), rows);
+      requests = requests.subspan(count);
     }
   }
 
@@ -137,6 +151,47 @@ class Neuron : public Family {
     result.off = std::llround((c_.quiet_ms + static_cast<double>(request.n)) / c_.dt_ms);
     result.out = request.out.data();
     return result;
+  }
+
+  // A voltage that is not finite stays so.
+  static void judge(const NeuronSeries& series, SimulationRequest& request) {
+    request.rows = std::isfinite(series.out[series.rows - 1]) ? series.rows : 0;
+  }
+
+  void run_on(LoopDevice& device, std::span<SimulationRequest> requests, std::int64_t rows) const {
+    const LoopDevice::Turn lane(device);
+    const auto count = static_cast<std::int64_t>(requests.size());
+    auto* const head = reinterpret_cast<NeuronsHead*>(lane->input(NeuronsHead::bytes(count)));
+    head->steps = neuron_steps(c_, gates_);
+    std::vector<NeuronSeries> series;
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const NeuronSeries& own = series.emplace_back(prepared(requests[i]));
+      const NeuronNoise noise(own.seed);
+      NeuronInput& input = head->series_array()[i];
+      for (std::size_t k = 0; k < 4; ++k) {
+        input.g[k] = static_cast<float>(own.g[k]);
+        input.seed[k] = noise.s[k];
+      }
+      input.rows = static_cast<std::int32_t>(own.rows);
+      input.on = static_cast<std::int32_t>(own.on);
+      input.off = static_cast<std::int32_t>(own.off);
+      input.first = first;
+      first += own.rows;
+    }
+    static constexpr DeviceLoop kLoop = {[](const std::byte* in, std::byte* out, std::int64_t items) {
+                                           for (std::int64_t item = 0; item < items; ++item)
+                                             reinterpret_cast<const NeuronsHead*>(in)->run(
+                                                 item, reinterpret_cast<float*>(out));
+                                         },
+                                         launch_neurons};
+    const auto* v = reinterpret_cast<const float*>(
+        lane->run(kLoop, count, static_cast<std::size_t>(rows) * sizeof(float)));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      std::copy_n(v, series[i].rows, series[i].out);
+      v += series[i].rows;
+      judge(series[i], requests[i]);
+    }
   }
 
   NeuronConstants c_;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "occam/core/both.hpp"
+
 namespace occam {
 
 struct NeuronConstants {
@@ -38,11 +40,13 @@ struct NeuronSeries {
 //   radius = sqrt(-2 log u), u = (a / 2 + 1/2) / 2^31;  angle = b as a signed number, scaled to -pi/4..pi/4;
 // the lowest bit of b swaps sine and cosine, the next turns both signs: together the whole circle.
 struct NeuronNoise {
-  std::array<std::uint32_t, 4> s;
+  std::uint32_t s[4] = {};
 
-  explicit NeuronNoise(const std::array<std::uint32_t, 4>& seed) : s(seed) { s[0] |= 1u; }  // never all zero
-  static std::uint32_t rotated(std::uint32_t x, int by) { return x << by | x >> (32 - by); }
-  std::uint32_t next() {
+  NeuronNoise() = default;
+  explicit NeuronNoise(const std::array<std::uint32_t, 4>& seed)
+      : s{seed[0] | 1u, seed[1], seed[2], seed[3]} {}  // never all zero
+  OCCAM_BOTH static std::uint32_t rotated(std::uint32_t x, int by) { return x << by | x >> (32 - by); }
+  OCCAM_BOTH std::uint32_t next() {
     const std::uint32_t result = rotated(s[0] + s[3], 7) + s[0];
     const std::uint32_t t = s[1] << 9;
     s[2] ^= s[0];

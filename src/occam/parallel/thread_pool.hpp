@@ -1,6 +1,7 @@
 // A pool of threads for loops over independent items. Which thread runs which item is not fixed; results must
 // depend on the item alone. No allocation per call. The ranks among which this process works go along with
-// its threads: loops that are worth it are shared out among both (shared_loop.hpp).
+// its threads: loops that are worth it are shared out among both (shared_loop.hpp). So does a device for
+// inner loops (loop_device.hpp).
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "occam/parallel/communicator.hpp"
+#include "occam/parallel/loop_device.hpp"
 
 namespace occam {
 
@@ -31,6 +33,9 @@ class ThreadPool {
   Communicator& ranks() const { return ranks_; }
   // Threads of all ranks together: the same number on each of them.
   std::int64_t workers() const { return all_workers_; }
+  // What runs inner loops of simulations in place of these threads, if anything does.
+  LoopDevice* loop_device() const { return loop_device_.get(); }
+  void set_loop_device(std::shared_ptr<LoopDevice> device) { loop_device_ = std::move(device); }
 
   // Calls body(item, worker) for item = 0..count-1, worker in [0, threads()), and returns when all are done.
   // If bodies throw, the exception of the lowest item that failed is rethrown; items not yet begun are
@@ -51,6 +56,7 @@ class ThreadPool {
   Communicator& ranks_;
   std::vector<std::thread> workers_;
   std::int64_t all_workers_ = 1;
+  std::shared_ptr<LoopDevice> loop_device_;
   std::atomic<std::uint32_t> generation_{0};  // a new loop, or the end: workers wait on it
   std::atomic<int> busy_{0};                  // workers still in the present loop
   std::atomic<std::int64_t> next_{0};

@@ -13,6 +13,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/same_file.hpp"
 #include "occam/io/temporary.hpp"
+#include "occam/simulate/cuda/cuda_loops.hpp"
 #include "occam/simulate/own/own_family.hpp"
 #include "occam/train/ensemble.hpp"
 
@@ -189,6 +190,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   refuse_clashes(simulator_inputs(problem),
                  {{"-o", output}, {"its checkpoint", checkpoint_of(output)}, {"--log", o.log}});
   const OutputLock lock(output);
+  simulate_beside(o.device, pool);
   TrainRun run;
   run.seed = o.seed;
   run.device = o.device;

@@ -37,6 +37,10 @@ void Family::simulate_many(std::span<SimulationRequest> requests) const {
   }
 }
 
+void Family::simulate_many_on(LoopDevice&, std::span<SimulationRequest> requests) const {
+  simulate_many(requests);
+}
+
 std::optional<double> Family::log_evidence(std::span<const Prior>, DataView) const {
   return std::nullopt;
 }

@@ -25,6 +25,8 @@
 
 namespace occam {
 
+class LoopDevice;
+
 // One parameter of a family: what it means, the values it may take, and its prior where a model names none.
 struct Parameter {
   std::string name;
@@ -100,6 +102,11 @@ class Family {
   // The same for many data sets of any sizes, for families that step several at once (SIMD, a worker
   // process). What it writes for one request must not depend on the others. By default one after the other.
   virtual void simulate_many(std::span<SimulationRequest> requests) const;
+
+  // Whether the family has code for a GPU. It then takes the same from the streams of the requests, and
+  // simulates the same up to rounding; what it writes for one request does not depend on the others either.
+  virtual bool has_device_code() const { return false; }
+  virtual void simulate_many_on(LoopDevice& device, std::span<SimulationRequest> requests) const;
 
   // The exact log marginal likelihood of the data under the given priors (P), in nats, or nothing where it is
   // not known. Whether it is known depends on the priors alone; an empty data set (n = 0) has log evidence 0.

@@ -104,6 +104,7 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, const Thre
                 first, first + count - 1);
   }
   out_ = &out;
+  device_ = pool.loop_device();
   first_ = first;
   out.reset(problem_.D(), problem_.P(), problem_.J());
   rngs_.clear();
@@ -161,6 +162,20 @@ std::int64_t Simulator::group_of(const Family& family, std::int64_t left, std::i
   return std::clamp(count / (kTasks * pool.workers()), fewest, most);
 }
 
+// Where a task ends that a device simulates: every call waits for the device, so there are few of them, and
+// about equal numbers of rows in each. More than one, so that cores prepare one while the device runs
+// another.
+std::int64_t Simulator::end_on_device(std::int64_t begin, const ThreadPool& pool) const {
+  constexpr std::int64_t kTasks = 4;  // for each rank
+  const std::int64_t tasks = std::min(pool.workers(), kTasks * pool.ranks().size());
+  std::int64_t all = 0;
+  for (const std::int64_t n : out_->sizes()) all += n;
+  std::int64_t end = begin, rows = 0;
+  const auto count = static_cast<std::int64_t>(order_.size());
+  while (end < count && rows < (all + tasks - 1) / tasks) rows += out_->sizes()[order_[end++]];
+  return end;
+}
+
 // Data sets of one family go together, long ones first: lanes of a group then end at about the same time, and
 // no thread starts on a long task when the others are done.
 void Simulator::cut_into_tasks(const ThreadPool& pool) {
@@ -181,7 +196,9 @@ void Simulator::cut_into_tasks(const ThreadPool& pool) {
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
     const Family& own = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
-    const std::int64_t group = group_of(own, count - begin, out_->sizes()[order_[begin]], pool);
+    const std::int64_t group = device_ != nullptr && own.has_device_code()
+                                   ? end_on_device(begin, pool) - begin
+                                   : group_of(own, count - begin, out_->sizes()[order_[begin]], pool);
     slow = slow || own.may_be_slow();
     while (end < count && end - begin < group && family(order_[end]) == family(order_[begin])) ++end;
     tasks_.push_back({begin, end});
@@ -246,7 +263,8 @@ void Simulator::simulate(const Task& task) {
                       0,
                       problem_.design() != nullptr};
     }
-    simulate_usable(family, problem_.D(), {requests_.data() + begin, static_cast<std::size_t>(left - begin)});
+    simulate_usable(family, problem_.D(), {requests_.data() + begin, static_cast<std::size_t>(left - begin)},
+                    device_);
     std::int64_t failed = begin;
     for (std::int64_t i = begin; i < left; ++i) {
       if (!accept(order_[i], requests_[i])) std::swap(order_[failed++], order_[i]);

@@ -1,7 +1,8 @@
 // Simulator: Problem + seed + purpose + batch number -> Batch, over threads. Data set b of batch k is item
 // k * B + b; its model, N, parameters and data come from the stream (seed, purpose, item) alone, so a batch
 // is the same bits on any number of threads. Ranks share its data sets out among themselves, and all of them
-// have all of it in the end.
+// have all of it in the end. Where the pool has a device for inner loops, families with code for it run
+// there: a batch is then the same on every such device up to rounding, and still on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +71,7 @@ class Simulator {
   };
   std::int64_t draw_size(Rng& rng, std::int64_t item) const;
   void cut_into_tasks(const ThreadPool& pool);
+  std::int64_t end_on_device(std::int64_t begin, const ThreadPool& pool) const;
   std::int64_t group_of(const Family& family, std::int64_t left, std::int64_t n,
                         const ThreadPool& pool) const;
   void simulate(const Task& task);
@@ -86,6 +88,7 @@ class Simulator {
 
   // The batch in preparation; b runs over its data sets.
   Batch* out_ = nullptr;
+  LoopDevice* device_ = nullptr;             // of the pool
   std::int64_t first_ = 0;                   // item of the first
   std::vector<Rng> rngs_;                    // (B)
   std::vector<std::int64_t> theta_offsets_;  // (B) into thetas_

@@ -18,8 +18,13 @@ bool all_finite(std::span<const float> values) {
 
 }  // namespace
 
-void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests) {
-  family.simulate_many(requests);
+void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests,
+                     LoopDevice* device) {
+  if (device != nullptr && family.has_device_code()) {
+    family.simulate_many_on(*device, requests);
+  } else {
+    family.simulate_many(requests);
+  }
   for (SimulationRequest& request : requests) {
     const std::int64_t promised = static_cast<std::int64_t>(request.out.size()) / columns;
     if (request.rows < 0 || request.rows > promised) {

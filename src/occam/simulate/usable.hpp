@@ -7,8 +7,10 @@
 
 namespace occam {
 
-// Simulates all requests together. Those that gave no usable data (no row, or a value that is not finite)
-// have no rows afterwards. Error(internal) where the family wrote more rows than it promised.
-void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests);
+// Simulates all requests together, on the device if there is one and the family has code for it. Those that
+// gave no usable data (no row, or a value that is not finite) have no rows afterwards. Error(internal) where
+// the family wrote more rows than it promised.
+void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests,
+                     LoopDevice* device = nullptr);
 
 }  // namespace occam
