@@ -164,9 +164,9 @@ std::int64_t Simulator::group_of(const Family& family, std::int64_t left, std::i
 
 // Where a task ends that a device simulates: every call waits for the device, so there are few of them, and
 // about equal numbers of rows in each. More than one, so that cores prepare one while the device runs
-// another.
+// another; batches that are made together have such tasks each.
 std::int64_t Simulator::end_on_device(std::int64_t begin, const ThreadPool& pool) const {
-  constexpr std::int64_t kTasks = 4;  // for each rank
+  constexpr std::int64_t kTasks = 2;  // for each rank
   const std::int64_t tasks = std::min(pool.workers(), kTasks * pool.ranks().size());
   std::int64_t all = 0;
   for (const std::int64_t n : out_->sizes()) all += n;

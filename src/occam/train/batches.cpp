@@ -11,7 +11,10 @@ constexpr std::int64_t kReplayRing = 16;
 }  // namespace
 
 Batches::Batches(std::unique_ptr<BatchSource> source, std::int64_t replay, ThreadPool& pool)
-    : source_(std::move(source)), replay_(replay), pool_(pool), ring_(replay > 1 ? kReplayRing : 2) {}
+    : source_(std::move(source)),
+      replay_(replay),
+      pool_(pool),
+      ring_(static_cast<std::size_t>(replay > 1 ? kReplayRing : source_->at_once() + 1)) {}
 
 std::int64_t Batches::number(std::int64_t step) const {
   if (replay_ <= 1) return step;
@@ -27,9 +30,10 @@ const Batch& Batches::batch(std::int64_t step) {
   const std::int64_t wanted = number(step);
   Slot& own = slot(wanted);
   if (own.number != wanted) {
+    source_->begin();
     source_->prepare(wanted, own.batch);
     pool_.for_each(source_->task_count(), [&](std::int64_t task, int) { source_->run_task(task); });
-    finish(own, wanted);
+    finish(wanted, 1);
   }
   return own.batch;
 }
@@ -39,22 +43,28 @@ SideTasks Batches::begin_next(std::int64_t step) {
   const std::int64_t wanted = number(step + 1);
   Slot& own = slot(wanted);
   if (own.number == wanted || &own == &slot(number(step))) return {};
-  own.number = -1;
-  source_->prepare(wanted, own.batch);
   next_ = wanted;
+  making_ = replay_ > 1 ? 1 : source_->at_once();
+  source_->begin();
+  for (std::int64_t i = 0; i < making_; ++i) {
+    slot(wanted + i).number = -1;
+    source_->prepare(wanted + i, slot(wanted + i).batch);
+  }
   return {source_->task_count(), [this](std::int64_t task) { source_->run_task(task); }};
 }
 
 void Batches::end_next() {
   if (next_ < 0) return;
-  finish(slot(next_), next_);
+  finish(next_, making_);
   next_ = -1;
 }
 
-void Batches::finish(Slot& slot, std::int64_t number) {
+void Batches::finish(std::int64_t first, std::int64_t count) {
   source_->finish();
-  even_order_.apply(slot.batch);
-  slot.number = number;
+  for (std::int64_t number = first; number < first + count; ++number) {
+    even_order_.apply(slot(number).batch);
+    slot(number).number = number;
+  }
 }
 
 }  // namespace occam

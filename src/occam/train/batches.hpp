@@ -1,5 +1,5 @@
-// The batches of a training by step: one is used while the next is made; with replay, blocks of batches are
-// passed through several times.
+// The batches of a training by step: one is used while the next is made, or the next few together where that
+// takes no longer; with replay, blocks of batches are passed through several times.
 #pragma once
 
 #include <memory>
@@ -27,14 +27,15 @@ class Batches final : public BatchFeed {
     Batch batch;
   };
   std::int64_t number(std::int64_t step) const;
-  void finish(Slot& slot, std::int64_t number);
+  void finish(std::int64_t first, std::int64_t count);
   Slot& slot(std::int64_t number) { return ring_[static_cast<std::size_t>(number) % ring_.size()]; }
 
   std::unique_ptr<BatchSource> source_;
   std::int64_t replay_;
   ThreadPool& pool_;
   std::vector<Slot> ring_;
-  std::int64_t next_ = -1;  // the batch in the making, or -1
+  std::int64_t next_ = -1;   // the first batch in the making, or -1
+  std::int64_t making_ = 0;  // how many these are
   EvenOrder even_order_;
 };
 

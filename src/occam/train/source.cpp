@@ -3,10 +3,42 @@
 #include <algorithm>
 
 namespace occam {
+namespace {
+
+constexpr std::int64_t kBatchesOnDevice = 8;
+
+// Ranks share out one batch at a time.
+std::int64_t batches_together(const Problem& problem, const ThreadPool& pool) {
+  const auto on_device = [](const Model& model) { return model.family().has_device_code(); };
+  const bool any = std::any_of(problem.models().begin(), problem.models().end(), on_device);
+  return any && pool.loop_device() != nullptr && pool.ranks().is_alone() ? kBatchesOnDevice : 1;
+}
+
+}  // namespace
 
 SimulatedSource::SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose,
                                  std::int64_t batch, const ThreadPool& pool)
-    : simulator_(problem, seed, purpose, {.batch = batch}), pool_(pool) {}
+    : simulators_(static_cast<std::size_t>(batches_together(problem, pool)),
+                  Simulator(problem, seed, purpose, {.batch = batch})),
+      pool_(pool) {}
+
+void SimulatedSource::prepare(std::int64_t batch_number, Batch& out) {
+  Simulator& next = simulators_[prepared_++];
+  next.prepare(batch_number, pool_, out);
+  tasks_ += next.task_count();
+}
+
+void SimulatedSource::run_task(std::int64_t task) {
+  for (std::size_t i = 0; i < prepared_; ++i) {
+    const std::int64_t own = simulators_[i].task_count();
+    if (task < own) return simulators_[i].run_task(task);
+    task -= own;
+  }
+}
+
+void SimulatedSource::finish() {
+  for (std::size_t i = 0; i < prepared_; ++i) simulators_[i].finish();
+}
 
 TableSource::TableSource(std::shared_ptr<const ReferenceTable> table, std::vector<std::int64_t> rows,
                          std::int64_t models, std::uint64_t seed, std::int64_t batch)

@@ -14,27 +14,34 @@ namespace occam {
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  // prepare, run_task for every task from any threads, finish: then `out` holds the batch.
+  // How many batches are best made together.
+  virtual std::int64_t at_once() const { return 1; }
+  // begin, prepare up to that many, run_task for every task from any threads, finish: then each `out` holds
+  // its batch. What was begun and failed is forgotten by the next begin.
+  virtual void begin() {}
   virtual void prepare(std::int64_t batch_number, Batch& out) = 0;
   virtual std::int64_t task_count() const = 0;
   virtual void run_task(std::int64_t task) = 0;
   virtual void finish() = 0;
 };
 
-// Simulated on the fly.
+// Simulated on the fly. A device takes about as long for many batches as for one, namely for the longest
+// trial: several are made together there.
 class SimulatedSource final : public BatchSource {
  public:
   SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t batch,
                   const ThreadPool& pool);
-  void prepare(std::int64_t batch_number, Batch& out) override {
-    simulator_.prepare(batch_number, pool_, out);
-  }
-  std::int64_t task_count() const override { return simulator_.task_count(); }
-  void run_task(std::int64_t task) override { simulator_.run_task(task); }
-  void finish() override { simulator_.finish(); }
+  std::int64_t at_once() const override { return static_cast<std::int64_t>(simulators_.size()); }
+  void begin() override { prepared_ = 0, tasks_ = 0; }
+  void prepare(std::int64_t batch_number, Batch& out) override;
+  std::int64_t task_count() const override { return tasks_; }
+  void run_task(std::int64_t task) override;
+  void finish() override;
 
  private:
-  Simulator simulator_;
+  std::vector<Simulator> simulators_;
+  std::size_t prepared_ = 0;  // of them
+  std::int64_t tasks_ = 0;    // of those prepared
   const ThreadPool& pool_;
 };
 
