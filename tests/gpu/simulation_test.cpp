@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/cuda/cuda_loops.hpp"
