@@ -163,13 +163,15 @@ std::int64_t Simulator::group_of(const Family& family, std::int64_t left, std::i
 }
 
 // Where a task ends that a device simulates: every call waits for the device, so there are few of them, and
-// about equal numbers of rows in each. More than one, so that cores prepare one while the device runs
-// another; batches that are made together have such tasks each.
+// about equal numbers of rows in each. Of much there are several, so that cores prepare one while the device
+// runs another.
 std::int64_t Simulator::end_on_device(std::int64_t begin, const ThreadPool& pool) const {
-  constexpr std::int64_t kTasks = 2;  // for each rank
-  const std::int64_t tasks = std::min(pool.workers(), kTasks * pool.ranks().size());
+  constexpr std::int64_t kRows = 32768;  // of a task, at least
+  constexpr std::int64_t kTasks = 8;     // at most, for each rank
   std::int64_t all = 0;
   for (const std::int64_t n : out_->sizes()) all += n;
+  const std::int64_t most = std::min(pool.workers(), kTasks * pool.ranks().size());
+  const std::int64_t tasks = std::clamp<std::int64_t>(all / kRows, 1, most);
   std::int64_t end = begin, rows = 0;
   const auto count = static_cast<std::int64_t>(order_.size());
   while (end < count && rows < (all + tasks - 1) / tasks) rows += out_->sizes()[order_[end++]];

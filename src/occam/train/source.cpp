@@ -5,7 +5,7 @@
 namespace occam {
 namespace {
 
-constexpr std::int64_t kBatchesOnDevice = 8;
+constexpr std::int64_t kBatchesOnDevice = 16;
 
 // Ranks share out one batch at a time.
 std::int64_t batches_together(const Problem& problem, const ThreadPool& pool) {
