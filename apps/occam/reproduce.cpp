@@ -9,6 +9,7 @@
 #include "occam/core/error.hpp"
 #include "occam/pipeline/training_run.hpp"
 #include "occam/report/report.hpp"
+#include "occam/simulate/cuda/cuda_loops.hpp"
 #include "occam/train/ensemble.hpp"
 #include "verb.hpp"
 
@@ -118,6 +119,7 @@ void run_study(const ReproduceVerb& o, const Call& call) {
   if (o.output.empty()) throw Error(ErrorKind::usage, "reproduce needs -o DIR: where networks and report go");
   const Study study = load_study(o.study, o.scale);
   ThreadPool pool(call.threads(), call.ranks());
+  simulate_beside(o.device, pool);
   const auto progress = call.progress("done");
   Report report = reproduce(
       study, o.output, call.seed(),
