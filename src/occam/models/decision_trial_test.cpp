@@ -127,7 +127,7 @@ std::vector<Simulated> simulated(const Family& family, const std::vector<Theta>&
   return out;
 }
 
-const std::vector<Theta> kThetas = {
+const std::vector<Theta> kTrialThetas = {
     {2, -2, 1.2, 0.3, 0.5, 2, 0, 0, 0},       {1, -3, 0.8, 0.5, 0.4, 1.3, 0.2, 1, 0.4},
     {4, -1, 1.5, 0.2, 0.6, 2, 0.1, 0.5, 0.3}, {3, -2, 1.1, 0.4, 0.5, 1.9, 0, 0, 0},
     {0, 0, 1.2, 0.1, 0.5, 1.0, 0, 0.3, 0},    {1, -1, 1, 0.25, 1.0, 1.5, 0, 0, 0},  // starts on a boundary
@@ -144,7 +144,7 @@ TEST(DecisionTrial, DataSetsAreThoseOfTheHost) {
                                          nlohmann::json{{"continuous_time", true}}}) {
     const auto family = make_family("levy-accumulator", settings, "test");
     constexpr std::int64_t kTrials = 300;
-    std::vector<Theta> thetas = kThetas;
+    std::vector<Theta> thetas = kTrialThetas;
     if (!settings.contains("max_steps")) thetas.resize(kEnding);  // the others would take their time
     const auto expected = simulated(*family, thetas, kTrials, nullptr);
     const auto own = simulated(*family, thetas, kTrials, device.get());
