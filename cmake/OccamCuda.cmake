@@ -1,6 +1,7 @@
-# The CUDA engine (src/occam/engine/cuda) and simulations on GPUs (simulate/cuda, models/cuda), where there is an nvcc: on the PATH, in /usr/local/cuda, or in a folder that
-# OCCAM_CUDA_FOLDER names (a toolkit, or the unpacked packages nvidia-cuda-nvcc, -crt, -runtime, -cccl and nvidia-nvvm of
-# PyPI: site-packages/nvidia/cu13). Everything else is built without CUDA, and the program runs where there is no GPU.
+# The CUDA engine (src/occam/engine/cuda) and simulations on GPUs (simulate/cuda, models/cuda), where there is an nvcc: on
+# the PATH, in /usr/local/cuda, or in a folder that OCCAM_CUDA_FOLDER names (a toolkit, or the unpacked packages
+# nvidia-cuda-nvcc, -crt, -runtime, -cccl and nvidia-nvvm of PyPI: site-packages/nvidia/cu13). Everything else is built
+# without CUDA, and the program runs where there is no GPU.
 set(OCCAM_CUDA AUTO CACHE STRING "Build the CUDA engine: ON, OFF, or AUTO (where nvcc is found)")
 set(OCCAM_CUDA_FOLDER "" CACHE PATH "A folder with bin/nvcc, include and lib")
 set(OCCAM_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities to compile for; the first one also for newer GPUs")

@@ -125,6 +125,38 @@ TEST_F(Reproduce, TrainsNothingTwice) {
   EXPECT_EQ(shell_->read("out/networks/second.occam"), before);
 }
 
+TEST_F(Reproduce, TrainsAndAnswersOnTheDeviceNamed) {
+  const Outcome checked = (*shell_)("occam reproduce small -o checked --device check");
+  ASSERT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ(json::parse(shell_->read("checked/metrics.json"))["provenance"]["device"], "check");
+  EXPECT_EQ(json::parse(shell_->read("out/metrics.json"))["provenance"]["device"], "cpu");
+  const Outcome unknown = (*shell_)("occam reproduce small -o elsewhere --device abacus");
+  EXPECT_EQ(unknown.code, 64);
+  // Where there is no GPU, or no engine for one.
+  if ((*shell_)("occam train beta-binomial -o t.occam --iterations 1 --device cuda --quiet").code != 0) {
+    const Outcome none = (*shell_)("occam reproduce small -o elsewhere --device cuda");
+    EXPECT_NE(none.code, 0);
+    EXPECT_FALSE(none.err.empty());
+  }
+}
+
+TEST_F(Reproduce, IsSummedUpOverSeeds) {
+  ASSERT_EQ((*shell_)("occam reproduce small -o out-2 --seed 2 --quiet").code, 0);
+  const std::string script = "python3 " OCCAM_SOURCE "/studies/over_seeds.py ";
+  const Outcome both = (*shell_)(script + "out out-2");
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_NE(both.out.find("seeds 1, 2;"), std::string::npos) << both.out;
+  const auto ours = [&](const char* folder) {
+    return json::parse(shell_->read(std::string(folder) +
+                                    "/metrics.json"))["findings"]["parameter"]["second.u.0.9"]["value"]
+        .get<double>();
+  };
+  const std::size_t at = both.out.find("| u at theta = 0.9 |  | ");
+  ASSERT_NE(at, std::string::npos) << both.out;
+  EXPECT_NEAR(std::stod(both.out.substr(at + 24)), (ours("out") + ours("out-2")) / 2, 1e-3);
+  EXPECT_NE((*shell_)(script + "out out").code, 0) << "a seed comes twice";
+}
+
 TEST_F(Reproduce, DoesNotTakeANetworkOfOtherSettings) {
   const Outcome other = (*shell_)("occam reproduce small -o out --seed 2");
   EXPECT_EQ(other.code, 64);

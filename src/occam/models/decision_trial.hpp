@@ -1,8 +1,8 @@
 // A trial of the decision model from its seed to its response, for GPUs (and for the host, where tests hold
 // it against the SIMD code): one caller, one trial. Mathematics, random words and order of operations are
 // those of decision_making_simd.cpp, whose header says what the functions are; Lévy noise goes by the formula
-// throughout, which is faster on a GPU than tables. Products and sums are fused where it says fmaf, as in the
-// SIMD code; nvcc is told to fuse no others.
+// throughout, since a table for every data set would have to come from memory (not tried). Products and sums
+// are fused where it says fmaf, as in the SIMD code; nvcc is told to fuse no others.
 #pragma once
 
 #include <cmath>
