@@ -119,7 +119,10 @@ class Tables {
 class Trials : public WalkQueue {
  public:
   Trials(std::span<SimulationRequest> requests, const Settings& settings)
-      : requests_(requests), settings_(settings), root_dt_(std::sqrt(settings.dt_s)) {}
+      : requests_(requests),
+        settings_(settings),
+        root_dt_(std::sqrt(settings.dt_s)),
+        sets_(requests.size()) {}
 
   // The queue gives out the data sets with this noise.
   void start(Noise noise) {
@@ -173,6 +176,7 @@ class Trials : public WalkQueue {
     trial_ = 0;
     trials_ = trials_of(request);
     request.rows = trials_;
+    set_of(current_) = trial_set(request, settings_, root_dt_);
     seeds_.resize(static_cast<std::size_t>(3 * trials_));
     for (std::uint32_t& seed : seeds_) seed = request.rng->bits32();
     if (noise_ == Noise::gaussian) return;
@@ -184,9 +188,11 @@ class Trials : public WalkQueue {
 
   void set_up(Walk& walk) {
     const SimulationRequest& request = requests_[static_cast<std::size_t>(walk.request)];
-    set_up_walk(trial_set(request, settings_, root_dt_), in_first_condition(request, walk.trial), walk);
+    set_up_walk(set_of(walk.request), in_first_condition(request, walk.trial), walk);
     if (noise_ != Noise::gaussian && walk.redrawn == 0) walk.levy = levy_;
   }
+
+  TrialSet& set_of(std::int64_t request) { return sets_[static_cast<std::size_t>(request)]; }
 
   // Writes the row of a decided walk. An undecided one starts again: then the answer is false.
   bool finish(Walk& walk) {
@@ -200,14 +206,14 @@ class Trials : public WalkQueue {
       set_up(walk);
       if (!walk.decided()) return false;
     }
-    write_row(request, walk.trial, walk.y > 0.0f ? 1.0f : 0.0f,
-              response_time(trial_set(request, settings_, root_dt_), walk));
+    write_row(request, walk.trial, walk.y > 0.0f ? 1.0f : 0.0f, response_time(set_of(walk.request), walk));
     return true;
   }
 
   std::span<SimulationRequest> requests_;
   Settings settings_;
   double root_dt_;
+  std::vector<TrialSet> sets_;  // of the requests that have begun
   Noise noise_ = Noise::gaussian;
   std::int64_t current_ = -1;  // data set whose trials are given out
   std::int64_t trial_ = 0;     // the next of them

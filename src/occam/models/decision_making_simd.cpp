@@ -209,7 +209,16 @@ struct LevyWords {
         small(hn::RebindMask(f, hn::Lt(hn::BitCast(i, second), hn::Zero(i)))),
         v(midpoint<31>(hn::And(second, hn::Set(u, 0x7fffffffu)))) {}
 
+  HWY_INLINE static LevyWords from(LaneRng& rng) {
+    const VU first = rng();
+    const VU second = rng();
+    return {first, second};
+  }
+
   HWY_INLINE VF formula(const LevyLanes& p) const { return levy_formula(r, wait_of(v, small), p); }
+  HWY_INLINE VF with_sign(VF x) const { return hn::CopySignToAbs(x, sign); }
+  HWY_INLINE VF r_in_table() const { return hn::Max(r, set(LevyTable::kLeast)); }
+  HWY_INLINE VF v_in_table() const { return hn::Max(v, set(LevyTable::kLeast)); }
 };
 
 // The line that stands for a function in a cell is right on average: it meets the function at the points of
@@ -230,25 +239,6 @@ void tabulate(LevyLine* lines, Function function) {
   }
 }
 
-HWY_INLINE VF line_at(VF x, const LevyLine* lines, VI number) {
-#if HWY_TARGET == HWY_SCALAR
-  const LevyLine line = lines[hn::GetLane(number)];
-  return hn::MulAdd(set(line.slope), x, set(line.at_zero));
-#else
-  // Lines are gathered whole, those of the even lanes first, then those of the odd ones.
-  const hn::Repartition<std::uint64_t, F> u64;
-  const hn::RebindToSigned<decltype(u64)> i64;
-  const auto* pairs = reinterpret_cast<const std::uint64_t*>(lines);
-  const auto numbers = hn::BitCast(u64, number);
-  const auto lower = hn::Set(u64, 0xffffffffu);
-  const auto even = hn::GatherIndex(u64, pairs, hn::BitCast(i64, hn::And(numbers, lower)));
-  const auto odd = hn::GatherIndex(u64, pairs, hn::BitCast(i64, hn::ShiftRight<32>(numbers)));
-  const VF at_zero = hn::OddEven(hn::BitCast(f, hn::ShiftLeft<32>(odd)), hn::BitCast(f, even));
-  const VF slope = hn::OddEven(hn::BitCast(f, odd), hn::BitCast(f, hn::ShiftRight<32>(even)));
-  return hn::MulAdd(slope, x, at_zero);
-#endif
-}
-
 // Number of the line for x if the table's first line is that of cell 0.
 template <int kBits>
 HWY_INLINE VI cell_of(VF x) {
@@ -261,29 +251,91 @@ HWY_INLINE VI lines_from(VI table, std::size_t offset_bytes) {
   return hn::Add(table, hn::Set(i, static_cast<std::int32_t>(lines) - LevyTable::kFirstCell<kBits>));
 }
 
+// The numbers of the lines of a draw. They lie in memory, since lines are fetched one by one: a processor's
+// own gather takes twice as long where its microcode keeps others from reading along.
+struct LevyCells {
+  HWY_ALIGN std::uint32_t angle[kLanes];
+  HWY_ALIGN std::uint32_t wait[kLanes];
+
+  HWY_INLINE void find(const LevyWords& words, const LevyLanes& p) {
+    constexpr int kAngle = LevyTable::kAngleBits;
+    constexpr int kWait = LevyTable::kWaitBits;
+    const VI angles = lines_from<kAngle>(p.table, offsetof(LevyTable, angle));
+    const VI waits =
+        hn::IfThenElse(hn::RebindMask(i, words.small), lines_from<kWait>(p.table, offsetof(LevyTable, small)),
+                       lines_from<kWait>(p.table, offsetof(LevyTable, large)));
+    hn::Store(hn::BitCast(u, hn::Add(angles, cell_of<kAngle>(words.r_in_table()))), u, angle);
+    hn::Store(hn::BitCast(u, hn::Add(waits, cell_of<kWait>(words.v_in_table()))), u, wait);
+  }
+};
+
+struct Lines {
+  VF at_zero, slope;
+};
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Lines lines_at(const LevyLine* lines, const std::uint32_t* numbers) {
+  return {set(lines[numbers[0]].at_zero), set(lines[numbers[0]].slope)};
+}
+#else
+// N lines, eight bytes each, of every second number.
+template <std::size_t N>
+HWY_INLINE auto every_second(const std::uint64_t* lines, const volatile std::uint32_t* numbers) {
+  const hn::CappedTag<std::uint64_t, N> d;
+  if constexpr (N == 1) {
+    return hn::LoadU(d, lines + *numbers);
+  } else {
+    const auto lower = every_second<N / 2>(lines, numbers);
+    return hn::Combine(d, every_second<N / 2>(lines, numbers + N), lower);
+  }
+}
+
+HWY_INLINE Lines lines_at(const LevyLine* lines, const std::uint32_t* numbers) {
+  // Volatile: a compiler would take numbers out of a register, by the unit that also puts lines together.
+  const auto* pairs = reinterpret_cast<const std::uint64_t*>(lines);
+  const auto even = every_second<kLanes / 2>(pairs, numbers);
+  const auto odd = every_second<kLanes / 2>(pairs, numbers + 1);
+  return {hn::OddEven(hn::BitCast(f, hn::ShiftLeft<32>(odd)), hn::BitCast(f, even)),
+          hn::OddEven(hn::BitCast(f, odd), hn::BitCast(f, hn::ShiftRight<32>(even)))};
+}
+#endif
+
 // The product of two lines; by the formula where a number is too small for the tables.
-HWY_INLINE VF from_tables(const LevyWords& words, const LevyLanes& p) {
-  constexpr int kAngle = LevyTable::kAngleBits;
-  constexpr int kWait = LevyTable::kWaitBits;
-  const VF least = set(LevyTable::kLeast);
-  const VF r = hn::Max(words.r, least);
-  const VF v = hn::Max(words.v, least);
-  const VI angle = lines_from<kAngle>(p.table, offsetof(LevyTable, angle));
-  const VI wait =
-      hn::IfThenElse(hn::RebindMask(i, words.small), lines_from<kWait>(p.table, offsetof(LevyTable, small)),
-                     lines_from<kWait>(p.table, offsetof(LevyTable, large)));
-  const VF x = hn::Mul(line_at(r, p.tables, hn::Add(angle, cell_of<kAngle>(r))),
-                       line_at(v, p.tables, hn::Add(wait, cell_of<kWait>(v))));
-  const Mask outside = hn::Lt(hn::Min(words.r, words.v), least);
+HWY_INLINE VF from_tables(const LevyWords& words, const Lines& angle, const Lines& wait, const LevyLanes& p) {
+  const VF x = hn::Mul(hn::MulAdd(angle.slope, words.r_in_table(), angle.at_zero),
+                       hn::MulAdd(wait.slope, words.v_in_table(), wait.at_zero));
+  const Mask outside = hn::Lt(hn::Min(words.r, words.v), set(LevyTable::kLeast));
   if (HWY_LIKELY(hn::AllFalse(f, outside))) return x;
   return hn::IfThenElse(outside, words.formula(p), x);
 }
 
+// Draws one after the other. The words of the next one and the numbers of its lines are found before the
+// lines of this one are fetched: either takes long, and a processor looks ahead little further than one draw.
 template <bool kTables>
-HWY_INLINE VF levy_draw(VU first, VU second, const LevyLanes& p) {
-  const LevyWords words(first, second);
-  return hn::CopySignToAbs(kTables ? from_tables(words, p) : words.formula(p), words.sign);
-}
+struct LevyDraws {
+  LaneRng ahead;
+  LevyWords next;
+  LevyCells cells[2];
+  std::size_t now = 0;  // which of them are of the next draw
+
+  HWY_INLINE LevyDraws(const LaneRng& rng, const LevyLanes& p) : ahead(rng), next(LevyWords::from(ahead)) {
+    if (kTables) cells[now].find(next, p);
+  }
+
+  // Sets `rng` to where it is after this draw.
+  HWY_INLINE VF operator()(LaneRng& rng, const LevyLanes& p) {
+    rng = ahead;
+    const LevyWords words = next;
+    next = LevyWords::from(ahead);
+    if constexpr (!kTables) return words.with_sign(words.formula(p));
+    const LevyCells& found = cells[now];
+    now ^= 1;
+    cells[now].find(next, p);
+    const Lines angle = lines_at(p.tables, found.angle);
+    const Lines wait = lines_at(p.tables, found.wait);
+    return words.with_sign(from_tables(words, angle, wait, p));
+  }
+};
 
 LevyLanes lanes_of(const LevyNoise& noise, const LevyTable& table) {
   return {set(noise.alpha), set(noise.minus_one), set(noise.from_two), set(noise.kappa),
@@ -381,11 +433,10 @@ void levy_until_end(Lanes& lanes, WalkQueue& queue, float max_steps) {
   const VF last = set(max_steps);
   VF y = hn::Load(f, lanes.y);
   VF steps = hn::Load(f, lanes.steps);
+  LevyDraws<kTables> draws(rng, noise);
   Mask ended;
   do {
-    const VU first = rng();
-    const VU second = rng();
-    y = hn::Add(hn::Add(y, drift), levy_draw<kTables>(first, second, noise));
+    y = hn::Add(hn::Add(y, drift), draws(rng, noise));
     steps = hn::Add(steps, set(1.0f));
     ended = hn::Or(hn::Ge(hn::Abs(y), half), hn::Ge(steps, last));
   } while (hn::AllFalse(f, ended));
@@ -499,7 +550,12 @@ void levy_numbers(const LevyNoise& noise, std::span<const std::uint32_t> words, 
       first[k] = words[2 * (at + k)];
       second[k] = words[2 * (at + k) + 1];
     }
-    put(out, at, levy_draw<true>(hn::Load(u, first), hn::Load(u, second), p));
+    const LevyWords pair(hn::Load(u, first), hn::Load(u, second));
+    LevyCells cells;
+    cells.find(pair, p);
+    put(out, at,
+        pair.with_sign(
+            from_tables(pair, lines_at(p.tables, cells.angle), lines_at(p.tables, cells.wait), p)));
   }
 }
 
