@@ -122,7 +122,8 @@ void run_case(const Case& c, int threads, double seconds) {
 void run_peak(int threads, double seconds) {
   constexpr std::int64_t rows = 1536, inner = 512, columns = 512;
   ThreadPool pool(threads);
-  std::vector<float> a(rows * inner, 0.5f), w(inner * columns, 0.25f), panels(inner * columns);
+  std::vector<float> a(rows * inner, 0.5f), w(inner * columns, 0.25f);
+  PackedWeights<float> panels(inner * columns);
   std::vector<std::vector<float>> c(threads, std::vector<float>(rows * columns));
   const Kernels<float>& k = kernels<float>();
   k.pack(w.data(), columns, 1, inner, columns, panels.data());

@@ -93,7 +93,7 @@ class BatchGradient {
   BundlePlan plan_;
   std::int64_t groups_ = 0;
   std::vector<Workspace> workspaces_;  // one per thread
-  std::vector<T> packed_;
+  PackedWeights<T> packed_;
   std::vector<std::vector<T>> group_sums_;  // one gradient per group
   std::vector<T> gradient_;
   GradientSum<T> sum_;

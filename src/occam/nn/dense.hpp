@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,24 @@ class PackedLayout {
  private:
   std::int64_t size_ = 0;
 };
+
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kLine); }
+  bool operator==(const LineAllocator&) const { return true; }
+};
+
+// Packed weights begin with a cache line: a vector of a panel that lay in two of them would have to be read
+// twice, and products would wait for it.
+template <class T>
+using PackedWeights = std::vector<T, LineAllocator<T>>;
 
 template <class T>
 class Dense {

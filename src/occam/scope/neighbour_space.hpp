@@ -69,7 +69,7 @@ class NeighbourSpace {
   std::vector<float> density_;  // (R) log mean distance to the nearest neighbours
   // |x - p|^2 - |x|^2 for all points p of the reference is a dense layer: -2 x p + |p|^2.
   std::shared_ptr<const Dense<float>> distance_;
-  std::vector<float> packed_;
+  PackedWeights<float> packed_;
 };
 
 }  // namespace occam
