@@ -1,7 +1,8 @@
 // One training step on a device, by the networks of engine_bench and the default one: what a step takes when
 // many follow each other, simulation left out. And batches of the problems that simulate there (trials,
 // series), by all threads with the device, beside nothing else. Prints one JSON object per line.
-//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,large,trials,series] [--steps N]
+//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,decisions,large,trials,series] [--steps
+//   N]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -35,6 +36,7 @@ std::vector<Case> cases() {
           {"neuron", 32, 250, 1, 3, series_network(64, 128)},
           {"default", 64, 100, 2, 3, json::object()},
           {"muon", 64, 100, 2, 3, json::object(), Optimiser::muon},
+          {"decisions", 128, 300, 2, 6, json::object(), Optimiser::muon},
           {"large", 512, 500, 3, 6, study_network(128, 64, 3)}};
 }
 
@@ -137,7 +139,7 @@ void simulate(const std::string& unit, const std::string& problem, std::int64_t 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string device = "cuda", only = "a,b,c,neuron,default,muon,large,trials,series";
+  std::string device = "cuda", only = "a,b,c,neuron,default,muon,decisions,large,trials,series";
   std::int64_t steps = 200;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];

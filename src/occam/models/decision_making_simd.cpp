@@ -252,7 +252,7 @@ HWY_INLINE VI lines_from(VI table, std::size_t offset_bytes) {
 }
 
 // The numbers of the lines of a draw. They lie in memory, since lines are fetched one by one: a processor's
-// own gather takes twice as long where its microcode keeps others from reading along.
+// own gather takes twice as long on some of them.
 struct LevyCells {
   HWY_ALIGN std::uint32_t angle[kLanes];
   HWY_ALIGN std::uint32_t wait[kLanes];

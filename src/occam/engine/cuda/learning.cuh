@@ -122,7 +122,8 @@ __global__ void adam_kernel(Feed feed, Learning learning) {
   learning.average[i] += head.average_rate * (weight - learning.average[i]);
 }
 
-inline constexpr int kMuonThreads = 512;
+inline constexpr int kMuonThreads = 1024;
+inline constexpr int kMuonAtOnce = 8;  // numbers that a thread asks for before it looks at the first
 inline constexpr int kMuonSide = 64;
 inline constexpr int kMuonSquareThreads = square_threads(kMuonSide);
 
@@ -132,33 +133,51 @@ __device__ inline std::int64_t muon_flat(const MuonMatrix& m, int r, int c) {
                                        : static_cast<std::int64_t>(r) * m.columns + c);
 }
 
+// Calls use(i, gradient, momentum) for all i of a matrix. Writing to the device would keep the compiler from asking
+// for the next numbers, and the way there is long.
+template <class Use>
+__device__ inline void each_momentum(const MuonMatrix& m, const Learning& learning, const Use& use) {
+  const int size = m.rows * m.columns;
+  for (int first = threadIdx.x; first < size; first += kMuonThreads * kMuonAtOnce) {
+    float gradient[kMuonAtOnce], momentum[kMuonAtOnce];
+#pragma unroll
+    for (int j = 0; j < kMuonAtOnce; ++j) {
+      const int i = first + j * kMuonThreads;
+      gradient[j] = i < size ? learning.gradient[m.first + i] : 0;
+      momentum[j] = i < size ? learning.momentum[m.first + i] : 0;
+    }
+#pragma unroll
+    for (int j = 0; j < kMuonAtOnce; ++j) {
+      const int i = first + j * kMuonThreads;
+      if (i < size) use(i, gradient[j], momentum[j]);
+    }
+  }
+}
+
 // Momentum of one matrix, scaled to norm 1, and its transpose.
 __global__ void __launch_bounds__(kMuonThreads)
     muon_begin_kernel(const MuonMatrix* matrices, Learning learning) {
   if (learning.report->active == 0) return;
-  const MuonMatrix& m = matrices[blockIdx.x];
-  const int size = m.rows * m.columns;
+  const MuonMatrix m = matrices[blockIdx.x];
   double squares = 0;
-  for (int i = threadIdx.x; i < size; i += kMuonThreads) {
-    const float g = learning.gradient[m.first + i];
-    const float momentum = kMuonKeep * learning.momentum[m.first + i] + (1 - kMuonKeep) * g;
+  each_momentum(m, learning, [&](int i, float g, float before) {
+    const float momentum = kMuonKeep * before + (1 - kMuonKeep) * g;
     const float ahead = kMuonKeep * momentum + (1 - kMuonKeep) * g;
     learning.momentum[m.first + i] = momentum;
     squares += static_cast<double>(ahead) * ahead;
-  }
+  });
   squares = block_sum<kMuonThreads>(squares);
   // A gradient that has faded away is not blown up again.
   const float factor = squares < kMuonLeastSquares ? 0.0f : static_cast<float>(1 / sqrt(squares));
   const bool wide = m.rows < m.columns;
   float* const along = wide ? m.transposed[0] : m.x[0];
   float* const across = wide ? m.x[0] : m.transposed[0];
-  for (int i = threadIdx.x; i < size; i += kMuonThreads) {
+  each_momentum(m, learning, [&](int i, float g, float momentum) {
     const int r = i / m.columns, c = i % m.columns;
-    const float v = factor * (kMuonKeep * learning.momentum[m.first + i] +
-                              (1 - kMuonKeep) * learning.gradient[m.first + i]);
+    const float v = factor * (kMuonKeep * momentum + (1 - kMuonKeep) * g);
     along[static_cast<std::int64_t>(r) * padded16(m.columns) + c] = v;
     across[static_cast<std::int64_t>(c) * padded16(m.rows) + r] = v;
-  }
+  });
 }
 
 // The three products of an iteration: gram = x' x, mixed = polynomial of it, x mixed.
