@@ -12,6 +12,7 @@ import json
 import pathlib
 import statistics
 import sys
+import textwrap
 
 
 def read(folder):
@@ -58,7 +59,8 @@ def main():
     seeds = [provenance["seed"] for provenance, _ in runs]
     if len(set(seeds)) < len(seeds):
         sys.exit(f"a seed comes twice: {', '.join(seeds)}")
-    print(f"`occam reproduce {study} --scale {scale}`, seeds {', '.join(sorted(seeds, key=int))}; {program}; {machine}\n")
+    of = f"`occam reproduce {study} --scale {scale}`, seeds {', '.join(sorted(seeds, key=int))}; {program}; {machine}"
+    print("\n".join(textwrap.wrap(of, 120)) + "\n")
     print("| figure | published | ours, mean | sd | least | most | runs |\n|---|---|---|---|---|---|---|")
     for figure in runs[0][1]:
         if all(figure in rows for _, rows in runs) and (text := line(figure, runs)):
