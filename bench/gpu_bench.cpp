@@ -1,8 +1,8 @@
 // One training step on a device, by the networks of engine_bench and the default one: what a step takes when
 // many follow each other, simulation left out. And batches of the problems that simulate there (trials,
 // series), by all threads with the device, beside nothing else. Prints one JSON object per line.
-//   gpu_bench [--device cuda|cpu] [--only a,b,c,neuron,default,muon,decisions,large,trials,series] [--steps
-//   N]
+//   gpu_bench [--device cuda|cpu] [--steps N] [--only CASE,...]
+//   cases: a, b, c, neuron, default, muon, decisions, large, trials, series
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
