@@ -2,7 +2,7 @@
 // many follow each other, simulation left out. And batches of the problems that simulate there (trials,
 // series), by all threads with the device, beside nothing else. Prints one JSON object per line.
 //   gpu_bench [--device cuda|cpu] [--steps N] [--only CASE,...]
-//   cases: a, b, c, neuron, default, muon, decisions, large, trials, series
+//   cases: a, b, c, neuron, default, muon, decisions, as_run, large, trials, series
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "occam/simulate/catalogue.hpp"
 #include "occam/simulate/cuda/cuda_loops.hpp"
 #include "occam/simulate/simulator.hpp"
+#include "occam/train/source.hpp"
 #include "study_networks.hpp"
 
 namespace {
@@ -29,6 +30,13 @@ struct Case {
   Optimiser optimiser = Optimiser::adam;
 };
 
+// Of decision-making:as_run.
+json as_run_network() {
+  return {{"modules", 2},      {"inv_width", 96}, {"after_width", 96},
+          {"equiv_width", 64}, {"moments", 0},    {"post_width", 128},
+          {"post_layers", 2},  {"summary", 32},   {"pooling", "mean+sum"}};
+}
+
 std::vector<Case> cases() {
   return {{"a", 64, 50, 1, 2, study_network(64, 32, 2)},
           {"b", 64, 150, 3, 6, study_network(128, 64, 3)},
@@ -37,6 +45,7 @@ std::vector<Case> cases() {
           {"default", 64, 100, 2, 3, json::object()},
           {"muon", 64, 100, 2, 3, json::object(), Optimiser::muon},
           {"decisions", 128, 300, 2, 6, json::object(), Optimiser::muon},
+          {"as_run", 128, 300, 3, 6, as_run_network()},
           {"large", 512, 500, 3, 6, study_network(128, 64, 3)}};
 }
 
@@ -105,29 +114,34 @@ void run(const Case& c, const std::string& device, std::int64_t steps) {
   std::fflush(stdout);
 }
 
-// Batches as a training asks for them. `unit` names the items that run at once: trials or series.
+// Batches as a training asks for them, many together; times are of one. `unit` names the items that run at
+// once: trials or series.
 void simulate(const std::string& unit, const std::string& problem, std::int64_t sets,
-              const std::string& device, std::int64_t steps) {
+              const std::string& device) {
+  constexpr int kRepeats = 9, kBlocks = 4;
   ThreadPool pool;
   simulate_beside(device, pool);
-  Simulator simulator(builtin_problem(problem), 1, Purpose::train, {.batch = sets});
-  Batch batch;
+  SimulatedSource source(builtin_problem(problem), 1, Purpose::train, sets, pool);
+  std::vector<Batch> batches(static_cast<std::size_t>(source.at_once()));
   std::int64_t number = 0;
-  for (; number < 20; ++number) simulator.simulate(number, pool, batch);
-  std::vector<double> times;
   double rows = 0;
-  for (int repeat = 0; repeat < 9; ++repeat) {
+  const auto make_block = [&] {
+    source.begin();
+    for (Batch& batch : batches) source.prepare(number++, batch);
+    pool.for_each(source.task_count(), [&](std::int64_t task, int) { source.run_task(task); });
+    source.finish();
+    for (const Batch& batch : batches) rows += static_cast<double>(batch.view().x.rows);
+  };
+  for (int k = 0; k < 2; ++k) make_block();
+  std::vector<double> times;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
     const auto start = Clock::now();
-    for (std::int64_t i = 0; i < steps; ++i, ++number) {
-      simulator.simulate(number, pool, batch);
-      rows += static_cast<double>(batch.view().x.rows);
-    }
+    for (int k = 0; k < kBlocks; ++k) make_block();
     times.push_back(1e3 * std::chrono::duration<double>(Clock::now() - start).count() /
-                    static_cast<double>(steps));
+                    static_cast<double>(kBlocks * source.at_once()));
   }
   std::sort(times.begin(), times.end());
-  const double of_batch =
-      unit == "series" ? static_cast<double>(sets) : rows / (9 * static_cast<double>(steps));
+  const double of_batch = unit == "series" ? static_cast<double>(sets) : rows / static_cast<double>(number);
   const json line = {{"device", device},      {"case", unit},
                      {"problem", problem},    {"threads", pool.threads()},
                      {"ms_median", times[4]}, {"ms_min", times[0]},
@@ -139,7 +153,7 @@ void simulate(const std::string& unit, const std::string& problem, std::int64_t 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string device = "cuda", only = "a,b,c,neuron,default,muon,decisions,large,trials,series";
+  std::string device = "cuda", only = "a,b,c,neuron,default,muon,decisions,as_run,large,trials,series";
   std::int64_t steps = 200;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string key = argv[i];
@@ -153,6 +167,6 @@ int main(int argc, char** argv) {
   for (const Case& c : cases()) {
     if (chosen(c.name)) run(c, device, steps);
   }
-  if (chosen("trials")) simulate("trials", "decision-making:as_run", 128, device, steps);
-  if (chosen("series")) simulate("series", "neuron", 32, device, steps);
+  if (chosen("trials")) simulate("trials", "decision-making:as_run", 128, device);
+  if (chosen("series")) simulate("series", "neuron", 32, device);
 }

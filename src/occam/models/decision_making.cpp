@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -224,26 +225,65 @@ class Trials : public WalkQueue {
   Tables tables_;
 };
 
-// Runs the trials of some data sets on a device: all of them, since none waits for another there.
-void run_trials_on(LoopDevice& device, std::span<SimulationRequest> requests, const Settings& settings) {
-  std::int64_t trials = 0;
-  for (const SimulationRequest& request : requests) trials += trials_of(request);
-  const LoopDevice::Turn lane(device);
-  const auto sets = static_cast<std::int64_t>(requests.size());
-  auto* const head = reinterpret_cast<TrialsHead*>(lane->input(TrialsHead::bytes(sets, trials)));
-  *head = {sets, trials};
-  TrialInput* input = head->trial_array();
-  for (std::size_t k = 0; k < requests.size(); ++k) {
-    const SimulationRequest& request = requests[k];
-    TrialSet set = trial_set(request, settings, std::sqrt(settings.dt_s));
-    if (!set.gaussian) set.levy = levy_noise(request, settings);
-    head->set_array()[k] = set;
-    for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++input) {
-      for (std::uint32_t& word : input->seed) word = request.rng->bits32();
-      input->set_and_condition =
-          static_cast<std::uint32_t>(2 * k) + (in_first_condition(request, trial) ? 1u : 0u);
+// The loop of trials of some data sets for a device, in the order in which it had best begin them.
+class TrialsLoop {
+ public:
+  TrialsLoop(std::span<SimulationRequest> requests, const Settings& settings) : requests_(requests) {
+    for (const SimulationRequest& request : requests_) {
+      sets_.push_back(trial_set(request, settings, std::sqrt(settings.dt_s)));
+      if (!sets_.back().gaussian) sets_.back().levy = levy_noise(request, settings);
+      trials_ += trials_of(request);
+    }
+    order_.resize(requests_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t k, std::size_t l) {
+      return expected_length(sets_[k]) > expected_length(sets_[l]);
+    });
+  }
+
+  std::int64_t trials() const { return trials_; }
+  std::size_t bytes() const {
+    return TrialsHead::bytes(static_cast<std::int64_t>(requests_.size()), trials_);
+  }
+
+  void write(std::byte* to) const {
+    auto* const head = reinterpret_cast<TrialsHead*>(to);
+    *head = {static_cast<std::int64_t>(requests_.size()), trials_};
+    std::copy(sets_.begin(), sets_.end(), head->set_array());
+    TrialInput* input = head->trial_array();
+    for (const std::size_t k : order_) {
+      const SimulationRequest& request = requests_[k];
+      for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++input) {
+        for (std::uint32_t& word : input->seed) word = request.rng->bits32();
+        input->set_and_condition =
+            static_cast<std::uint32_t>(2 * k) + (in_first_condition(request, trial) ? 1u : 0u);
+      }
     }
   }
+
+  void read(const TrialOutput* output) {
+    for (const std::size_t k : order_) {
+      SimulationRequest& request = requests_[k];
+      request.rows = trials_of(request);
+      for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++output) {
+        if (output->response < 0.0f) request.rows = 0;
+        write_row(request, trial, output->response, output->rt);
+      }
+    }
+  }
+
+ private:
+  std::span<SimulationRequest> requests_;
+  std::vector<TrialSet> sets_;
+  std::vector<std::size_t> order_;
+  std::int64_t trials_ = 0;
+};
+
+// Runs the trials of some data sets on a device: all of them, since none waits for another there.
+void run_trials_on(LoopDevice& device, std::span<SimulationRequest> requests, const Settings& settings) {
+  TrialsLoop loop(requests, settings);
+  const LoopDevice::Turn lane(device);
+  loop.write(lane->input(loop.bytes()));
   static constexpr DeviceLoop kLoop = {[](const std::byte* in, std::byte* out, std::int64_t items) {
                                          for (std::int64_t item = 0; item < items; ++item) {
                                            reinterpret_cast<TrialOutput*>(out)[item] =
@@ -251,15 +291,8 @@ void run_trials_on(LoopDevice& device, std::span<SimulationRequest> requests, co
                                          }
                                        },
                                        launch_trials};
-  const auto* output = reinterpret_cast<const TrialOutput*>(
-      lane->run(kLoop, trials, static_cast<std::size_t>(trials) * sizeof(TrialOutput)));
-  for (SimulationRequest& request : requests) {
-    request.rows = trials_of(request);
-    for (std::int64_t trial = 0; trial < trials_of(request); ++trial, ++output) {
-      if (output->response < 0.0f) request.rows = 0;
-      write_row(request, trial, output->response, output->rt);
-    }
-  }
+  loop.read(reinterpret_cast<const TrialOutput*>(
+      lane->run(kLoop, loop.trials(), static_cast<std::size_t>(loop.trials()) * sizeof(TrialOutput))));
 }
 
 class LevyAccumulator : public Family {

@@ -1,6 +1,6 @@
 // A trial of the decision model from its seed to its response, for GPUs (and for the host, where tests hold
-// it against the SIMD code): one caller, one trial. Mathematics, random words and order of operations are
-// those of decision_making_simd.cpp, whose header says what the functions are; Lévy noise goes by the formula
+// it against the SIMD code). Mathematics, random words and order of operations are those of
+// decision_making_simd.cpp, whose header says what the functions are; Lévy noise goes by the formula
 // throughout, since a table for every data set would have to come from memory (not tried). Products and sums
 // are fused where it says fmaf, as in the SIMD code; nvcc is told to fuse no others.
 #pragma once
@@ -80,13 +80,22 @@ OCCAM_BOTH inline Pair gaussian_pair(WalkRng& rng) {
   return {with_sign<0>(radius * sinq(r), angle), with_sign<1>(radius * sinq(1.0f - r), angle)};
 }
 
+// To the last bit or two: what would treat tiny numbers apart keeps draws from being computed side by side.
+OCCAM_BOTH inline float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(1.0f, x);
+#else
+  return 1.0f / x;
+#endif
+}
+
 // A draw without its sign; w is W / log 2.
 OCCAM_BOTH inline float levy_formula(float r, float w, const LevyNoise& p) {
   const float cos_u = sinq(r);
   const float cos_rest = sinq(fmaf(p.minus_one, r, p.from_two));
   const float t = fmaf(p.alpha, r, p.from_two);
   const float sin_alpha_u = sinq(fmaxf(fminf(t, 2.0f - t), 0.0f));
-  const float inverse = 1.0f / (cos_u * cos_rest);
+  const float inverse = reciprocal(cos_u * cos_rest);
   const float rest = (sin_alpha_u * p.scale) * (cos_rest * inverse);
   const float base = (w * cos_u) * (cos_u * inverse);
   return rest * power(base, p.kappa);
@@ -121,44 +130,36 @@ OCCAM_BOTH inline void gaussian_step(Walk& walk, float z, float last) {
   walk.steps += taken;
 }
 
-// Until a boundary or the last step; the walk has not ended yet.
-OCCAM_BOTH inline void run_gaussian_walk(Walk& walk, float last) {
-  do {
-    const Pair z = gaussian_pair(walk.rng);
-    gaussian_step(walk, z.first, last);
-    if (ended(walk, last)) return;
-    gaussian_step(walk, z.second, last);
-  } while (!ended(walk, last));
+// The part of a walk between two looks at whether it has ended.
+OCCAM_BOTH inline void gaussian_stretch(Walk& walk, float last) {
+  const Pair z = gaussian_pair(walk.rng);
+  gaussian_step(walk, z.first, last);
+  if (!ended(walk, last)) gaussian_step(walk, z.second, last);
 }
 
 // Noise depends on no step before it: several draws at a time hide how long each takes. The generator goes
 // back to where the walk ended.
-OCCAM_BOTH inline void run_levy_walk(Walk& walk, const LevyNoise& noise, float last) {
+OCCAM_BOTH inline void levy_stretch(Walk& walk, const LevyNoise& noise, float last) {
   constexpr int kAhead = 4;
-  for (;;) {
-    const WalkRng before = walk.rng;
-    float draws[kAhead];
-    for (int k = 0; k < kAhead; ++k) {
-      const std::uint32_t first = walk.rng();
-      const std::uint32_t second = walk.rng();
-      draws[k] = levy_draw(first, second, noise);
-    }
-    int used = 0;
-    bool over = false;
-    for (int k = 0; k < kAhead; ++k) {
-      if (over) continue;
-      walk.y = (walk.y + walk.drift) + draws[k];
-      walk.steps += 1.0f;
-      used = k + 1;
-      over = ended(walk, last);
-    }
-    if (!over) continue;
-    if (used < kAhead) {
-      walk.rng = before;
-      for (int word = 0; word < 2 * used; ++word) walk.rng();
-    }
-    return;
+  const WalkRng before = walk.rng;
+  float draws[kAhead];
+  for (int k = 0; k < kAhead; ++k) {
+    const std::uint32_t first = walk.rng();
+    const std::uint32_t second = walk.rng();
+    draws[k] = levy_draw(first, second, noise);
   }
+  int used = 0;
+  bool over = false;
+  for (int k = 0; k < kAhead; ++k) {
+    if (over) continue;
+    walk.y = (walk.y + walk.drift) + draws[k];
+    walk.steps += 1.0f;
+    used = k + 1;
+    over = ended(walk, last);
+  }
+  if (used == kAhead) return;
+  walk.rng = before;
+  for (int word = 0; word < 2 * used; ++word) walk.rng();
 }
 
 }  // namespace trial
@@ -172,6 +173,14 @@ struct TrialSet {
   bool gaussian, continuous_time;
   LevyNoise levy;
 };
+
+// About how long trials take, beside others. Those that take longest are begun first: then none is left alone
+// in the end.
+inline double expected_length(const TrialSet& set) {
+  const double v = 0.5 * (std::fabs(set.v[0]) + std::fabs(set.v[1]));
+  const double length = set.a * set.a / (1.0 + set.a * v);
+  return set.gaussian ? 0.1 * length : length;  // many steps at a time, or one
+}
 
 // Draws what varies from trial to trial. The noise of a walk that starts again stays as it is.
 OCCAM_BOTH inline void set_up_walk(const TrialSet& set, bool first_condition, Walk& walk) {
@@ -202,6 +211,9 @@ OCCAM_BOTH inline float response_time(const TrialSet& set, Walk& walk) {
 struct TrialInput {
   std::uint32_t seed[3];
   std::uint32_t set_and_condition;
+
+  OCCAM_BOTH std::uint32_t set() const { return set_and_condition >> 1; }
+  OCCAM_BOTH bool first_condition() const { return (set_and_condition & 1u) != 0; }
 };
 
 struct TrialOutput {
@@ -209,27 +221,46 @@ struct TrialOutput {
   float rt;
 };
 
-OCCAM_BOTH inline TrialOutput run_trial(const TrialSet& set, const TrialInput& input) {
+// A trial in the making: start, stretches until the walk has ended, and from the start again until it is
+// over. A caller may have other trials between the stretches of one.
+struct TrialRun {
   Walk walk;
-  walk.rng = {input.seed[0], input.seed[1], input.seed[2], 1};
-  for (int redrawn = 0; redrawn <= kMaxRedraws; ++redrawn) {
-    set_up_walk(set, (input.set_and_condition & 1u) != 0, walk);
-    // A walk may also start on a boundary.
-    if (!walk.decided()) {
-      if (set.gaussian) {
-        trial::run_gaussian_walk(walk, set.max_steps);
-      } else {
-        trial::run_levy_walk(walk, set.levy, set.max_steps);
-      }
-    }
-    if (walk.decided()) return {walk.y > 0.0f ? 1.0f : 0.0f, response_time(set, walk)};
+  int starts = 0;
+
+  TrialRun() = default;
+  OCCAM_BOTH explicit TrialRun(const TrialInput& input) {
+    walk.rng = {input.seed[0], input.seed[1], input.seed[2], 1};
   }
-  return {-1.0f, 0.0f};
+  // The walk may have ended when it starts, on a boundary.
+  OCCAM_BOTH void start(const TrialSet& set, bool first_condition) {
+    ++starts;
+    set_up_walk(set, first_condition, walk);
+  }
+  OCCAM_BOTH bool ended(float last) const { return trial::ended(walk, last); }
+  OCCAM_BOTH bool over() const { return walk.decided() || starts > kMaxRedraws; }
+  // Of a trial that is over.
+  OCCAM_BOTH TrialOutput output(const TrialSet& set) {
+    if (!walk.decided()) return {-1.0f, 0.0f};
+    return {walk.y > 0.0f ? 1.0f : 0.0f, response_time(set, walk)};
+  }
+};
+
+OCCAM_BOTH inline TrialOutput run_trial(const TrialSet& set, const TrialInput& input) {
+  TrialRun run(input);
+  do {
+    run.start(set, input.first_condition());
+    while (!run.ended(set.max_steps)) {
+      set.gaussian ? trial::gaussian_stretch(run.walk, set.max_steps)
+                   : trial::levy_stretch(run.walk, set.levy, set.max_steps);
+    }
+  } while (!run.over());
+  return run.output(set);
 }
 
 // The input of a loop of trials: a head, the data sets, the trials. The output is one TrialOutput each.
 struct TrialsHead {
   std::int64_t sets, trials;
+  unsigned long long taken = 0;  // of the trials, by those that run them
 
   static std::size_t bytes(std::int64_t sets, std::int64_t trials) {
     return sizeof(TrialsHead) + static_cast<std::size_t>(sets) * sizeof(TrialSet) +
@@ -243,7 +274,7 @@ struct TrialsHead {
   }
   OCCAM_BOTH TrialOutput run(std::int64_t item) const {
     const TrialInput input = trial_array()[item];
-    return run_trial(set_array()[input.set_and_condition >> 1], input);
+    return run_trial(set_array()[input.set()], input);
   }
 };
 

@@ -88,8 +88,10 @@ TEST(DecisionTrial, WalksAreThoseOfTheSimdCode) {
       alpha == 2.0 ? run_gaussian_walks(queue, last) : run_levy_walks(queue, last);
       std::size_t apart = 0;
       for (std::size_t k = 0; k < kWalks; ++k) {
-        alpha == 2.0 ? trial::run_gaussian_walk(own[k], last)
-                     : trial::run_levy_walk(own[k], own[k].levy, last);
+        do {
+          alpha == 2.0 ? trial::gaussian_stretch(own[k], last)
+                       : trial::levy_stretch(own[k], own[k].levy, last);
+        } while (!trial::ended(own[k], last));
         const Walk& other = queue.walks()[k];
         const bool same = own[k].steps == other.steps && own[k].decided() == other.decided() &&
                           (!own[k].decided() || (own[k].y > 0) == (other.y > 0));

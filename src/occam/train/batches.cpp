@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "occam/train/batches_beside.hpp"
+
 namespace occam {
 namespace {
 
@@ -14,7 +16,7 @@ Batches::Batches(std::unique_ptr<BatchSource> source, std::int64_t replay, Threa
     : source_(std::move(source)),
       replay_(replay),
       pool_(pool),
-      ring_(static_cast<std::size_t>(replay > 1 ? kReplayRing : source_->at_once() + 1)) {}
+      ring_(static_cast<std::size_t>(replay > 1 ? kReplayRing : 2)) {}
 
 std::int64_t Batches::number(std::int64_t step) const {
   if (replay_ <= 1) return step;
@@ -33,7 +35,7 @@ const Batch& Batches::batch(std::int64_t step) {
     source_->begin();
     source_->prepare(wanted, own.batch);
     pool_.for_each(source_->task_count(), [&](std::int64_t task, int) { source_->run_task(task); });
-    finish(wanted, 1);
+    finish(wanted);
   }
   return own.batch;
 }
@@ -44,27 +46,30 @@ SideTasks Batches::begin_next(std::int64_t step) {
   Slot& own = slot(wanted);
   if (own.number == wanted || &own == &slot(number(step))) return {};
   next_ = wanted;
-  making_ = replay_ > 1 ? 1 : source_->at_once();
+  own.number = -1;
   source_->begin();
-  for (std::int64_t i = 0; i < making_; ++i) {
-    slot(wanted + i).number = -1;
-    source_->prepare(wanted + i, slot(wanted + i).batch);
-  }
+  source_->prepare(wanted, own.batch);
   return {source_->task_count(), [this](std::int64_t task) { source_->run_task(task); }};
 }
 
 void Batches::end_next() {
   if (next_ < 0) return;
-  finish(next_, making_);
+  finish(next_);
   next_ = -1;
 }
 
-void Batches::finish(std::int64_t first, std::int64_t count) {
+void Batches::finish(std::int64_t number) {
   source_->finish();
-  for (std::int64_t number = first; number < first + count; ++number) {
-    even_order_.apply(slot(number).batch);
-    slot(number).number = number;
+  even_order_.apply(slot(number).batch);
+  slot(number).number = number;
+}
+
+std::unique_ptr<BatchFeed> make_batches(std::unique_ptr<BatchSource> source, std::int64_t replay,
+                                        ThreadPool& pool) {
+  if (replay <= 1 && source->at_once() > 1) {
+    return std::make_unique<BatchesBeside>(std::move(source), pool.threads());
   }
+  return std::make_unique<Batches>(std::move(source), replay, pool);
 }
 
 }  // namespace occam

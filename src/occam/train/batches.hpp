@@ -1,5 +1,5 @@
-// The batches of a training by step: one is used while the next is made, or the next few together where that
-// takes no longer; with replay, blocks of batches are passed through several times.
+// The batches of a training by step: one is used while the next is made; with replay, blocks of batches are
+// passed through several times.
 #pragma once
 
 #include <memory>
@@ -27,16 +27,19 @@ class Batches final : public BatchFeed {
     Batch batch;
   };
   std::int64_t number(std::int64_t step) const;
-  void finish(std::int64_t first, std::int64_t count);
+  void finish(std::int64_t number);
   Slot& slot(std::int64_t number) { return ring_[static_cast<std::size_t>(number) % ring_.size()]; }
 
   std::unique_ptr<BatchSource> source_;
   std::int64_t replay_;
   ThreadPool& pool_;
   std::vector<Slot> ring_;
-  std::int64_t next_ = -1;   // the first batch in the making, or -1
-  std::int64_t making_ = 0;  // how many these are
+  std::int64_t next_ = -1;  // the batch in the making, or -1
   EvenOrder even_order_;
 };
+
+// As suits the source.
+std::unique_ptr<BatchFeed> make_batches(std::unique_ptr<BatchSource> source, std::int64_t replay,
+                                        ThreadPool& pool);
 
 }  // namespace occam

@@ -8,9 +8,7 @@ namespace {
 // Notes which batches were asked for; the number of a batch is the size of its one data set.
 class Noted final : public BatchSource {
  public:
-  explicit Noted(std::vector<std::int64_t>& made, std::int64_t at_once = 1)
-      : made_(made), at_once_(at_once) {}
-  std::int64_t at_once() const override { return at_once_; }
+  explicit Noted(std::vector<std::int64_t>& made) : made_(made) {}
   void prepare(std::int64_t number, Batch& out) override {
     out.reset(1, 0, 2);
     out.append(0, number + 1, number + 1);
@@ -22,7 +20,6 @@ class Noted final : public BatchSource {
 
  private:
   std::vector<std::int64_t>& made_;
-  std::int64_t at_once_;
 };
 
 std::vector<std::int64_t> numbers_used(Batches& batches, std::int64_t steps) {
@@ -44,14 +41,6 @@ TEST(Batches, EachIsMadeOnceAndUsedInItsStep) {
   EXPECT_EQ(numbers_used(batches, 5), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(made, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_TRUE(batches.first_use(4));
-}
-
-TEST(Batches, SeveralAreMadeTogetherWhereThatIsBest) {
-  ThreadPool pool(1);
-  std::vector<std::int64_t> made;
-  Batches batches(std::make_unique<Noted>(made, 3), 1, pool);
-  EXPECT_EQ(numbers_used(batches, 5), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(made, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(Batches, ReplayPassesThroughBlocksSeveralTimes) {

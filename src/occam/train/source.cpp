@@ -5,20 +5,20 @@
 namespace occam {
 namespace {
 
-constexpr std::int64_t kBatchesOnDevice = 16;
-
 // Ranks share out one batch at a time.
-std::int64_t batches_together(const Problem& problem, const ThreadPool& pool) {
+std::int64_t batches_together(const Problem& problem, std::int64_t batch, const ThreadPool& pool) {
+  constexpr std::int64_t kBatches = 16, kDataSets = 4096;  // at least
   const auto on_device = [](const Model& model) { return model.family().has_device_code(); };
   const bool any = std::any_of(problem.models().begin(), problem.models().end(), on_device);
-  return any && pool.loop_device() != nullptr && pool.ranks().is_alone() ? kBatchesOnDevice : 1;
+  if (!any || pool.loop_device() == nullptr || !pool.ranks().is_alone()) return 1;
+  return std::max(kBatches, kDataSets / batch);
 }
 
 }  // namespace
 
 SimulatedSource::SimulatedSource(const Problem& problem, std::uint64_t seed, Purpose purpose,
                                  std::int64_t batch, const ThreadPool& pool)
-    : simulators_(static_cast<std::size_t>(batches_together(problem, pool)),
+    : simulators_(static_cast<std::size_t>(batches_together(problem, batch, pool)),
                   Simulator(problem, seed, purpose, {.batch = batch})),
       pool_(pool) {}
 

@@ -27,7 +27,7 @@ constexpr std::int64_t kValidationSamples = 100;
 // Data sets of a validation, where no number is asked for; the end of a cycle is judged by all there are.
 constexpr std::int64_t kValidationSets = 2000;
 // Steps after which an engine is asked what came of them: it need not be waited for at each.
-constexpr std::int64_t kReportEvery = 16;
+constexpr std::int64_t kReportEvery = 64;
 // With more models than this a network gets wider (chosen on the 50 models of exact-zoo/fifty-peaks).
 constexpr std::int64_t kFewModels = 16;
 
@@ -74,7 +74,7 @@ struct Trainer::State {
   std::unique_ptr<Network<float>> network;
   LearningPlan plan;
   std::unique_ptr<Engine> engine;
-  std::unique_ptr<Batches> batches;
+  std::unique_ptr<BatchFeed> batches;
   std::unique_ptr<Course> course;
 
   TrainingProgress at;  // saved in checkpoints
@@ -132,7 +132,7 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
   s_->data = open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_);
   build_network(network_options);
   s_->engine = make_engine(run_.device, s_->config, pool_);
-  s_->batches = std::make_unique<Batches>(std::move(s_->data.source), options_.replay, pool_);
+  s_->batches = make_batches(std::move(s_->data.source), options_.replay, pool_);
   s_->course = std::make_unique<Course>(options_, chance_loss(problem_), progress_);
   s_->at.failed.assign(static_cast<std::size_t>(problem_.J()), 0);
 }

@@ -34,7 +34,11 @@ struct alignas(64) TileOp {
   bool back;
   std::int8_t out;
   std::int16_t columns;
-  std::int32_t bias, noise;
+  std::int32_t bias;
+  union {
+    std::int32_t noise;   // of loads
+    std::int32_t across;  // of products: see warps_across
+  };
   // Backward: outputs whose slope counts; else what is loaded, or added.
   const float* other;
   float* store;
@@ -53,6 +57,25 @@ struct Chain {
   Op loss;        // the op of that kind
   TileOp ops[kMostOps];
 };
+
+// How many warps lie side by side, as a power of 2, for every number of blocks of 16 rows that a tile may have:
+// two bits each. So many as leave the busiest warp least to do, and of these the most, because then fewer read
+// the same weights.
+inline std::int32_t warps_across(int columns) {
+  const int groups = padded16(columns) / kBlock;
+  std::int32_t all = 0;
+  for (int blocks = 1; blocks <= kMostTileRows / kBlock; ++blocks) {
+    int best = 0, least = 0;
+    for (int bits = 3; bits >= 0; --bits) {
+      const int across = 1 << bits, down = kChainWarps >> bits;
+      const int work = (groups + across - 1) / across * ((blocks + down - 1) / down);
+      if (bits == 3 || work < least) best = bits, least = work;
+    }
+    all |= best << 2 * (blocks - 1);
+  }
+  return all;
+}
+static_assert(kMostAcross == 1 << 3 && kMostTileRows / kBlock <= 16);
 
 // The bytes of a row of a buffer: so that eight rows lie in different banks.
 OCCAM_BOTH constexpr int row_stride(int width) {
@@ -181,15 +204,15 @@ struct Weights {
 struct Share {
   int groups, across, down, group, first, blocks;
 
-  __device__ Share(int columns, int tile_blocks) {
+  __device__ Share(const TileOp& op, int tile_blocks) {
     const int warp = threadIdx.x / 32;
-    groups = padded16(columns) / kBlock;
-    const int bits = min(31 - __clz(groups), 3);  // at most kMostAcross
+    groups = padded16(op.columns) / kBlock;
+    const int bits = op.across >> 2 * (tile_blocks - 1) & 3;
     across = 1 << bits;
     down = kChainWarps >> bits;
     group = warp & (across - 1);
     first = warp >> bits;
-    blocks = first >= tile_blocks ? 0 : (tile_blocks - first + down - 1) >> (4 - bits);
+    blocks = first >= tile_blocks || group >= groups ? 0 : (tile_blocks - first + down - 1) >> (4 - bits);
   }
 };
 
@@ -422,7 +445,7 @@ __device__ inline void begin_next(const Chain& chain, int i, const Tile& tile, c
                                   Weights& weights) {
   while (i < chain.count && chain.ops[i].sources == 0) ++i;
   if (i == chain.count) return;
-  const Share share(chain.ops[i].columns, tile.rows / kBlock);
+  const Share share(chain.ops[i], tile.rows / kBlock);
   if (share.blocks > 0) weights.begin(chain.ops[i].source[0], panels, share.group);
 }
 
@@ -463,7 +486,7 @@ __device__ inline float4 bias_of(const TileOp& op, const float* biases, int grou
 __device__ inline void product(const Chain& chain, int i, const Tile& tile, const float* biases,
                                const uint4* panels, Weights& weights) {
   const TileOp& op = chain.ops[i];
-  const Share share(op.columns, tile.rows / kBlock);
+  const Share share(op, tile.rows / kBlock);
   if (share.blocks == 0) {
     if (op.sources > 0) begin_next(chain, i + 1, tile, panels, weights);
     return;

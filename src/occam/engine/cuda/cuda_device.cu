@@ -48,7 +48,11 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
     own.out = static_cast<std::int8_t>(op.out);
     own.columns = static_cast<std::int16_t>(op.columns);
     own.bias = static_cast<std::int32_t>(op.bias);
-    own.noise = op.noise;
+    if (op.kind == OpKind::product) {
+      own.across = warps_across(op.columns);
+    } else {
+      own.noise = op.noise;
+    }
     own.other = op.y != nullptr ? op.y : op.from;
     own.store = op.store;
     for (std::int32_t s = 0; s < op.sources; ++s) {
