@@ -64,6 +64,12 @@ Chain make_chain(const Program& program, const Launch& launch, int most_rows) {
   return chain;
 }
 
+// On the device.
+struct GradientJobs {
+  const GradientJob* jobs = nullptr;
+  unsigned count = 0;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int number);
@@ -88,6 +94,8 @@ class CudaDevice final : public Device {
   void forget();
   void wait() { check(cudaStreamSynchronize(stream_), "a step"); }
   cudaGraphExec_t captured(int slot);
+  template <int kSide>
+  void enqueue_gradients(const GradientJobs& jobs, const Feed& feed, cudaStream_t stream);
   void enqueue_step(const Feed& feed);
   void enqueue_input(const Feed& feed, const float* weights);
   void enqueue_all(const std::vector<Launch>& launches, const Feed& feed, const float* weights);
@@ -114,8 +122,8 @@ class CudaDevice final : public Device {
   std::int64_t pack_lanes_ = 0;
   uint4* panels_ = nullptr;
   const Gradient* gradients_ = nullptr;
-  const GradientJob* gradient_jobs_ = nullptr;
-  int gradient_job_count_ = 0, parts_ = 1;
+  GradientJobs jobs_[kSquares];
+  int parts_ = 1;
   const MuonMatrix* muon_ = nullptr;
   const MuonJob *gram_jobs_ = nullptr, *next_jobs_ = nullptr;
   int gram_job_count_ = 0, next_job_count_ = 0;
@@ -158,9 +166,13 @@ CudaDevice::CudaDevice(int number) {
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::mixed>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::next>, more, square), "asking for shared memory");
-  check(cudaFuncSetAttribute(gradient_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             sizeof(GradientMemory)),
-        "asking for shared memory");
+  const auto more_for_gradients = [&]<int kSide>() {
+    check(cudaFuncSetAttribute(gradient_kernel<kSide>, more, sizeof(GradientMemory<kSide>)),
+          "asking for shared memory");
+  };
+  more_for_gradients.operator()<kSides[0]>();
+  more_for_gradients.operator()<kSides[1]>();
+  more_for_gradients.operator()<kSides[2]>();
 }
 
 CudaDevice::~CudaDevice() {
@@ -246,21 +258,21 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   panels_ = static_cast<uint4*>(kept_.back());
 
   gradients_ = keep(program.gradients);
-  std::vector<GradientJob> jobs;
+  std::vector<GradientJob> jobs[kSquares];
+  double places = 0;  // of processors, for one part of what has many rows
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.gradients.size()); ++i) {
     const Gradient& g = program.gradients[static_cast<std::size_t>(i)];
-    for (int k = 0; k < g.inner; k += kGradientSide) {
-      for (int n = 0; n < g.columns; n += kGradientSide) jobs.push_back({i, k, n});
+    const int square = square_of(g.inner, g.columns), side = kSides[square];
+    for (int k = 0; k < g.inner; k += side) {
+      for (int n = 0; n < g.columns; n += side) {
+        jobs[square].push_back({i, k, n});
+        if (!g.of_sets) places += 1.0 / square_blocks(side);
+      }
     }
   }
-  gradient_jobs_ = keep(jobs);
-  gradient_job_count_ = static_cast<int>(jobs.size());
+  for (int s = 0; s < kSquares; ++s) jobs_[s] = {keep(jobs[s]), static_cast<unsigned>(jobs[s].size())};
   // So many parts that all blocks are at work at the same time.
-  const auto of_rows = std::count_if(jobs.begin(), jobs.end(), [&](const GradientJob& job) {
-    return !program.gradients[static_cast<std::size_t>(job.gradient)].of_sets;
-  });
-  const int blocks = processors_ * kGradientBlocks;
-  parts_ = std::clamp(blocks / static_cast<int>(std::max<std::ptrdiff_t>(of_rows, 1)), 1, kMostParts);
+  parts_ = std::clamp(static_cast<int>(processors_ / std::max(places, 1.0)), 1, kMostParts);
 
   muon_ = keep(program.muon);
   std::vector<MuonJob> gram, next;
@@ -377,12 +389,23 @@ void CudaDevice::enqueue_muon(const Feed& feed) {
   }
 }
 
+template <int kSide>
+void CudaDevice::enqueue_gradients(const GradientJobs& jobs, const Feed& feed, cudaStream_t stream) {
+  if (jobs.count == 0) return;
+  const dim3 grid(jobs.count, static_cast<unsigned>(parts_));
+  gradient_kernel<kSide><<<grid, square_threads(kSide), sizeof(GradientMemory<kSide>), stream>>>(
+      gradients_, jobs.jobs, parts_, feed, learning_);
+}
+
 void CudaDevice::enqueue_step(const Feed& feed) {
   enqueue_input(feed, learning_.weights);
   enqueue_all(program_->training, feed, learning_.weights);
-  const dim3 grid(static_cast<unsigned>(gradient_job_count_), static_cast<unsigned>(parts_));
-  gradient_kernel<<<grid, kGradientThreads, sizeof(GradientMemory), stream_>>>(gradients_, gradient_jobs_,
-                                                                               parts_, feed, learning_);
+  // Squares of different sides beside each other.
+  follow(beside_, stream_);
+  enqueue_gradients<kSides[0]>(jobs_[0], feed, beside_);
+  enqueue_gradients<kSides[1]>(jobs_[1], feed, stream_);
+  enqueue_gradients<kSides[2]>(jobs_[2], feed, stream_);
+  follow(stream_, beside_);
   const auto blocks = static_cast<unsigned>((learning_.size + kReduceThreads - 1) / kReduceThreads);
   reduce_kernel<<<blocks, kReduceThreads, 0, stream_>>>(parts_, feed, learning_, program_->losses);
   enqueue_muon(feed);

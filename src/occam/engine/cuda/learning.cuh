@@ -2,40 +2,52 @@
 // average.
 #pragma once
 
+#include <algorithm>
+
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/transposed.cuh"
 
 namespace occam::gpu {
 
-// A block's share of the gradients: a square of one of them.
-inline constexpr int kGradientSide = 64;
-inline constexpr int kGradientBlocks = 3;  // to a processor
-inline constexpr int kGradientThreads = square_threads(kGradientSide);
+// A block's share of the gradients: a square of one of them, of the smallest side that the matrix fits in. What
+// it is made of is then read from memory once.
+inline constexpr int kSquares = 3;
+inline constexpr int kSides[kSquares] = {64, 96, 128};
+constexpr int square_blocks(int side) {  // to a processor
+  return side == 64 ? 3 : 2;
+}
+inline int square_of(int inner, int columns) {
+  int square = 0;
+  while (square + 1 < kSquares && std::max(inner, columns) > kSides[square]) ++square;
+  return square;
+}
 
+template <int kSide>
 struct GradientMemory {
-  SquareMemory<kGradientSide> rows;
-  float4 sums[kGradientThreads];
+  SquareMemory<kSide> rows;
+  float4 sums[square_threads(kSide)];
 };
 
 struct GradientJob {
   std::int32_t gradient, k0, n0;
 };
 
-__global__ void __launch_bounds__(kGradientThreads, kGradientBlocks)
+template <int kSide>
+__global__ void __launch_bounds__(square_threads(kSide), square_blocks(kSide))
     gradient_kernel(const Gradient* gradients, const GradientJob* jobs, int parts, Feed feed,
                     Learning learning) {
   extern __shared__ __align__(16) unsigned char memory[];
-  GradientMemory& shared = *reinterpret_cast<GradientMemory*>(memory);
+  GradientMemory<kSide>& shared = *reinterpret_cast<GradientMemory<kSide>*>(memory);
   const GradientJob job = jobs[blockIdx.x];
   const Gradient g = gradients[job.gradient];
   const int rows = rows_of(feed, g.of_sets, g.level);
   const int part = static_cast<int>(blockIdx.y);
   if (part >= parts_of(rows, parts)) return;
   const int first = part * part_rows(rows, parts), last = min(rows, first + part_rows(rows, parts));
-  Results<kGradientSide> results;
+  Results<kSide> results;
   float4 sums = {0, 0, 0, 0};
-  transposed_product<kGradientSide>({g.x, padded16(g.inner)}, {g.d, padded16(g.columns)}, job.k0, job.n0,
-                                    first, last, shared.rows, results, sums);
+  transposed_product<kSide>({g.x, padded16(g.inner)}, {g.d, padded16(g.columns)}, job.k0, job.n0, first, last,
+                            shared.rows, results, sums);
   float* const out = learning.parts + part * learning.size;
   results.each([&](int k, int n, float a, float b) {
     k += job.k0;
@@ -49,11 +61,10 @@ __global__ void __launch_bounds__(kGradientThreads, kGradientBlocks)
   shared.sums[threadIdx.x] = sums;
   __syncthreads();
   const int n = job.n0 + static_cast<int>(threadIdx.x);
-  if (threadIdx.x >= kGradientSide || n >= g.columns) return;
+  if (threadIdx.x >= kSide || n >= g.columns) return;
   float sum = 0;
   for (int i = 0; i < 8; ++i) {
-    sum += reinterpret_cast<const float*>(
-        &shared.sums[i * kGradientSide / 4 + threadIdx.x / 4])[threadIdx.x % 4];
+    sum += reinterpret_cast<const float*>(&shared.sums[i * kSide / 4 + threadIdx.x / 4])[threadIdx.x % 4];
   }
   out[g.bias + n] = sum;
 }

@@ -231,7 +231,7 @@ struct Gradient {
 
 // Rows are summed in parts, the parts in order. How they are cut depends on their number alone, on one
 // device.
-inline constexpr int kMostParts = 16;
+inline constexpr int kMostParts = 32;
 OCCAM_BOTH constexpr int part_rows(int rows, int parts) {
   const int even = (rows + parts - 1) / parts;
   return even <= 128 ? 128 : (even + 31) / 32 * 32;
