@@ -7,6 +7,8 @@
 #include "occam/io/file.hpp"
 #include "occam/page/page_file.hpp"
 #include "occam/page/session.hpp"
+#include "occam/pipeline/ready_made.hpp"
+#include "terminal_progress.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -69,13 +71,19 @@ void write_page(const PageVerb& o) {
   PageContents contents;
   contents.title = o.title;
   if (!o.text.empty()) contents.text = read_file(o.text);
-  if (!o.network.empty()) contents.network = read_file(o.network);
+  if (!o.network.empty()) {
+    contents.network = read_file(o.network);
+    contents.caution = caution_of(record_beside(o.network));
+  }
   if (!o.example.empty()) {
     contents.example = read_file(o.example);
     contents.example_name = file_name(o.example);
   }
   if (!o.network.empty()) check_page(contents, o.network);
   write_file_atomic(o.output, compare_page(contents));
+  if (!contents.caution.empty()) {
+    TerminalProgress(/*unit=*/"", /*quiet=*/true).warn(contents.caution + "; the page says so, too");
+  }
 }
 
 }  // namespace

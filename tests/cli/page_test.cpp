@@ -72,6 +72,28 @@ TEST(Page, TakesNoExampleThatHasNoAnswers) {
   refuse(many, "more than 200000 data sets");
 }
 
+// What a check found against a ready-made network stands on the page, as it does in answers of `compare`.
+TEST(Page, CarriesWhatTheRecordSaysAgainstANetwork) {
+  const Shell run;
+  train(run);
+  const std::string command = "occam page n.occam -o page.html";
+  const std::string caution = "`occam check` called it not usable yet";
+  const auto record = [](const std::string& severity) {
+    return R"({"network": "n.occam", "verdict": "not usable yet", "judgements": [{"severity": ")" + severity +
+           R"("}]})";
+  };
+  run.write("n.json", record("note"));
+  const Outcome without = run(command);
+  if (without.code == 78) GTEST_SKIP() << "built without emscripten";
+  ASSERT_EQ(without.code, 0) << without.err;
+  EXPECT_EQ(run.read("page.html").find(caution), std::string::npos);
+  run.write("n.json", record("serious"));
+  const Outcome with = run(command);
+  ASSERT_EQ(with.code, 0) << with.err;
+  EXPECT_NE(with.err.find(caution), std::string::npos) << with.err;
+  EXPECT_NE(run.read("page.html").find(caution), std::string::npos);
+}
+
 TEST(Page, SaysThatItCannotBeWritten) {
   const Shell run;
   std::filesystem::create_directory(run.folder() / "folder.html");

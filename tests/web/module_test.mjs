@@ -71,6 +71,11 @@ function compareWith(name, training) {
   sameAnswers(name, JSON.parse(readFileSync(path(`${file}.json`))), JSON.parse(new TextDecoder().decode(host.call("file", bytesOf({ format: "json", model_prior })))));
   const { k, p } = host.ask("course", { set: 0 });
   assert.equal(k.length, p.length);
+  // What is to be known of the network goes with every answer.
+  const { warnings } = host.ask("compare", { ...read(host, `${file}.csv`), caution: "be careful" });
+  assert.ok(warnings.includes("be careful"), `${name}: ${warnings}`);
+  const noted = JSON.parse(new TextDecoder().decode(host.call("file", bytesOf({ format: "json" })))).data_sets;
+  assert.ok(noted.every((set) => JSON.stringify(set).includes("be careful")), name);
 }
 
 const problems = JSON.parse(run("models", "--json")).map(({ name }) => name);

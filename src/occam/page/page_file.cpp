@@ -53,11 +53,13 @@ std::string compare_page(const PageContents& contents) {
         "install emscripten libfast-float-dev`, and build occam again)");
   }
   const std::string title = as_utf8(contents.title);
-  const nlohmann::json about{
-      {"title", title}, {"text", as_utf8(contents.text)}, {"example", as_utf8(contents.example_name)}};
+  const nlohmann::json about{{"title", title},
+                             {"text", as_utf8(contents.text)},
+                             {"caution", as_utf8(contents.caution)},
+                             {"example", as_utf8(contents.example_name)}};
   // The word that scripts and styles of the page carry: the same for the same contents.
-  const std::string word =
-      hexadecimal_hash(contents.network + contents.title + contents.text + contents.example);
+  const std::string word = hexadecimal_hash(contents.network + contents.caution + contents.title +
+                                            contents.text + contents.example);
   return filled(compare_page_html(),
                 {{"WORD", word},
                  {"TITLE", escaped(title.empty() ? "Compare models" : title)},

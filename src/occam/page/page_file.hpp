@@ -10,6 +10,7 @@ struct PageContents {
   std::string title;         // empty: the name of the problem
   std::string text;          // above everything: paragraphs, # headings, - lists
   std::string network;       // bytes of a network file; empty: the reader chooses one
+  std::string caution;       // what its answers say with them; may be empty
   std::string example;       // bytes of a csv; may be empty
   std::string example_name;  // of that file
 };

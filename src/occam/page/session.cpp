@@ -343,6 +343,7 @@ json PageSession::preview(const json& options) const {
 
 json PageSession::compare(const json& options, const PageProgress& progress) {
   const ObservedOptions asked = reading(options);
+  file_->caution = options.value("caution", std::string());
   collected_.reset();
   auto collected = std::make_unique<Collected>(network(), pool_);
   collected->grouped = !asked.group.empty();

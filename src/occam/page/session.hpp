@@ -40,7 +40,8 @@ class PageSession {
   //  "missing": "refuse" or "drop"}. Error(bad_data) as read_observed.
   nlohmann::json preview(const nlohmann::json& options) const;
 
-  // Reads all data and asks the network. Returns what was read and left out, and warnings.
+  // Reads all data and asks the network. Returns what was read and left out, and warnings. `options` may also
+  // have a "caution" that goes with every answer.
   nlohmann::json compare(const nlohmann::json& options, const PageProgress& progress);
 
   // Answers of data sets first..first+count-1 and counts over all of them, under a model prior:

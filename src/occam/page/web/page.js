@@ -174,6 +174,7 @@
     at("network").replaceChildren(
       ...(network.description ? [element("p", { class: "summary" }, network.description)] : []),
       ...(network.doubt ? [judgement("serious", `Its answers mean nothing: ${network.doubt}`)] : []),
+      ...(about.caution ? [judgement("warning", about.caution)] : []),
       element("p", {}, `It compares ${count(network.models.length, "model")}: ${shown.join(", ")}. `,
         `A data set has ${from === to ? grouped.format(from) : `${grouped.format(from)} to ${grouped.format(to)}`} observations`,
         network.ordered ? ", in order." : ", in any order.",
@@ -264,7 +265,7 @@
     if (columns.includes(undefined)) return null;
     return { columns, factors: network.columns.map((_, place) => Number(at(`unit-${place}`).value)),
       by: [...new Set([name("by"), name("by-too")])].filter((column) => column !== undefined), group: at("group").value === "-1" ? "" : name("group"),
-      missing: at("missing").value };
+      missing: at("missing").value, caution: about.caution };
   }
 
   async function showPreview() {
