@@ -28,6 +28,11 @@ Gain gain_of(std::span<const double> now, std::span<const double> before) {
   return gain;
 }
 
+// By more than two standard errors: one time in forty where nothing differs. So is what is not a number.
+bool clearly_worse(const Gain& gain) {
+  return !(gain.mean >= -2 * gain.error);
+}
+
 double mean_loss(std::span<const double> values) {
   double sum = 0;
   for (const double one : values) sum += one;
@@ -128,7 +133,8 @@ void Course::look(TrainingProgress& at, std::span<const double> now, std::span<c
   const bool more = !at.ending && worth_doubling(at, now, before);
   at.looks.push_back({at.step, loss, gain.mean, gain.error});
   at.last_validation = loss;
-  if (before.empty() || gain.mean > 0) keep_best(at, loss, weights);
+  const bool better = at.ending ? !clearly_worse(gain) : gain.mean > 0;
+  if (before.empty() || better) keep_best(at, loss, weights);
   if (at.ending) return;
   at.ending = !more || at.total >= last_look();
   at.total = at.ending ? std::llround(static_cast<double>(at.step) / kOpenShare)
@@ -167,6 +173,11 @@ bool Course::judge_validation(TrainingProgress& at, double loss, const std::vect
   progress_.say(
       fmt::format("no improvement in {} validations: stopping at step {}", options_.patience, at.step));
   return true;
+}
+
+void Course::keep_last(TrainingProgress& at, std::span<const double> last, std::span<const double> best,
+                       const std::vector<float>& weights) const {
+  if (!clearly_worse(gain_of(last, best))) keep_best(at, mean_loss(last), weights);
 }
 
 std::string Course::doubt(double best_loss) const {

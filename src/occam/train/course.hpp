@@ -40,6 +40,11 @@ class Course {
             const std::vector<float>& weights) const;
   // Otherwise: keeps the weights if they are the best. True when there was no improvement for too long.
   bool judge_validation(TrainingProgress& at, double loss, const std::vector<float>& weights) const;
+  // In the end, from the losses of the same data sets with the last weights and with the best: the last are
+  // kept unless they are worse by more than chance. The least of many figures that chance has a part in is
+  // often that of weights from before the rate had fallen.
+  void keep_last(TrainingProgress& at, std::span<const double> last, std::span<const double> best,
+                 const std::vector<float>& weights) const;
 
   // Why the answers of a network mean nothing whose training ended so, or nothing.
   std::string doubt(double best_loss) const;

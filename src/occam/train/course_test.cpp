@@ -119,6 +119,34 @@ TEST(Course, PatienceEndsARunOfGivenLength) {
   EXPECT_EQ(at.best, (std::vector<float>{3, 4}));
 }
 
+// The least of many validations is often so by chance.
+TEST(Course, InTheEndTheLastWeightsStayUnlessTheyAreClearlyWorse) {
+  Heard heard;
+  TrainOptions options;
+  options.iterations = 1000;
+  const Course course(options, kChance, heard);
+  std::vector<double> best,
+      last;  // .002 apart, give or take .02 for each of 100 data sets: one standard error
+  for (int b = 0; b < 100; ++b) {
+    best.push_back(0.4);
+    last.push_back(0.402 + (b % 2 == 0 ? 0.02 : -0.02));
+  }
+  TrainingProgress at;
+  at.step = 500;
+  EXPECT_FALSE(course.judge_validation(at, 0.4, kWeights));
+  at.step = 1000;
+  course.keep_last(at, last, best, {3, 4});
+  EXPECT_EQ(at.best, (std::vector<float>{3, 4}));
+  EXPECT_EQ(at.best_step, 1000);
+  EXPECT_NEAR(at.best_loss, 0.402, 1e-9);
+  for (double& loss : last) loss += 0.003;
+  course.keep_last(at, last, best, {5, 6});
+  EXPECT_EQ(at.best, (std::vector<float>{3, 4}));
+  last[0] = NAN;
+  course.keep_last(at, last, best, {5, 6});
+  EXPECT_EQ(at.best, (std::vector<float>{3, 4}));
+}
+
 TEST(Course, ARunLimitedByTimeLearnsItsLengthAfterTheWarmUp) {
   Heard heard;
   TrainOptions options;

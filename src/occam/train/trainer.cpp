@@ -274,13 +274,15 @@ void Trainer::end_at_fault() {
   s_->at.best = s_->engine->state().average;
 }
 
-double Trainer::validate() {
+// Of a validation. Whoever asks for more data sets in a run of a given length wants less chance in it.
+std::int64_t Trainer::judged_sets() const {
   const std::int64_t all = s_->data.validation.size();
-  // A run of a given length keeps its best validation: whoever asks for more data sets wants less chance in
-  // it.
   const bool asked = options_.validation_datasets > 0 && !options_.automatic();
-  return mean_of(
-      validation_losses(s_->engine->state().average, asked ? all : std::min(kValidationSets, all)));
+  return asked ? all : std::min(kValidationSets, all);
+}
+
+double Trainer::validate() {
+  return mean_of(validation_losses(s_->engine->state().average, judged_sets()));
 }
 
 std::vector<double> Trainer::validation_losses(const std::vector<float>& weights, std::int64_t sets) {
@@ -327,7 +329,14 @@ bool Trainer::judge() {
 bool Trainer::judge_length(double loss) {
   TrainingProgress& at = s_->at;
   const std::vector<float>& weights = s_->engine->state().average;
-  if (!options_.automatic()) return !s_->course->judge_validation(at, loss, weights);
+  if (!options_.automatic()) {
+    const bool stops = s_->course->judge_validation(at, loss, weights);
+    if ((stops || at.step == at.total) && at.best_step != at.step) {
+      const std::int64_t sets = judged_sets();
+      s_->course->keep_last(at, validation_losses(weights, sets), validation_losses(at.best, sets), weights);
+    }
+    return !stops;
+  }
   if (at.step < at.total) return true;
   const std::int64_t sets = s_->data.validation.size();
   const std::vector<double> now = validation_losses(weights, sets);

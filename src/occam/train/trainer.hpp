@@ -79,6 +79,7 @@ class Trainer {
   // What the engine has to report goes into the progress.
   void take_report();
   void end_at_fault();
+  std::int64_t judged_sets() const;
   double validate();
   std::vector<double> validation_losses(const std::vector<float>& weights, std::int64_t sets);
   // False when the run is over.
