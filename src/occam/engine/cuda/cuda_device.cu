@@ -123,6 +123,7 @@ class CudaDevice final : public Device {
   uint4* panels_ = nullptr;
   const Gradient* gradients_ = nullptr;
   GradientJobs jobs_[kSquares];
+  int squares_ = 0;  // of these that the GPU has room for
   int parts_ = 1;
   const MuonMatrix* muon_ = nullptr;
   const MuonJob *gram_jobs_ = nullptr, *next_jobs_ = nullptr;
@@ -166,13 +167,16 @@ CudaDevice::CudaDevice(int number) {
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::mixed>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::next>, more, square), "asking for shared memory");
-  const auto more_for_gradients = [&]<int kSide>() {
-    check(cudaFuncSetAttribute(gradient_kernel<kSide>, more, sizeof(GradientMemory<kSide>)),
-          "asking for shared memory");
+  // GPUs for desktops have less than half the shared memory of those for servers: no room for the largest.
+  const auto offer_square = [&]<int kSide>() {
+    constexpr std::size_t kBytes = sizeof(GradientMemory<kSide>);
+    if (kBytes > properties.sharedMemPerBlockOptin) return;
+    check(cudaFuncSetAttribute(gradient_kernel<kSide>, more, kBytes), "asking for shared memory");
+    ++squares_;
   };
-  more_for_gradients.operator()<kSides[0]>();
-  more_for_gradients.operator()<kSides[1]>();
-  more_for_gradients.operator()<kSides[2]>();
+  offer_square.operator()<kSides[0]>();
+  offer_square.operator()<kSides[1]>();
+  offer_square.operator()<kSides[2]>();
 }
 
 CudaDevice::~CudaDevice() {
@@ -262,7 +266,7 @@ void CudaDevice::prepare(const Program& program, const Learning& learning, const
   double places = 0;  // of processors, for one part of what has many rows
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(program.gradients.size()); ++i) {
     const Gradient& g = program.gradients[static_cast<std::size_t>(i)];
-    const int square = square_of(g.inner, g.columns), side = kSides[square];
+    const int square = square_of(g.inner, g.columns, squares_), side = kSides[square];
     for (int k = 0; k < g.inner; k += side) {
       for (int n = 0; n < g.columns; n += side) {
         jobs[square].push_back({i, k, n});

@@ -16,9 +16,9 @@ inline constexpr int kSides[kSquares] = {64, 96, 128};
 constexpr int square_blocks(int side) {  // to a processor
   return side == 64 ? 3 : 2;
 }
-inline int square_of(int inner, int columns) {
+inline int square_of(int inner, int columns, int squares) {
   int square = 0;
-  while (square + 1 < kSquares && std::max(inner, columns) > kSides[square]) ++square;
+  while (square + 1 < squares && std::max(inner, columns) > kSides[square]) ++square;
   return square;
 }
 
