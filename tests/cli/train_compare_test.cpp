@@ -311,5 +311,28 @@ TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
   }
 }
 
+// Of a run of given length, unless earlier weights were better by more than chance; with so few data sets the
+// least validation is somewhere before the end in nearly every run.
+TEST(Train, KeepsItsLastWeightsThoughSomeValidationBeforeWasLowerByChance) {
+  const Shell run;
+  int lower_before = 0, kept_last = 0;
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    const Outcome made =
+        run(std::string("occam train beta-binomial -o t.occam --iterations 200 --batch 16 ") +
+            "--validate-every 10 --validation-datasets 100 --scope-reference 0 --quiet --seed " + seed);
+    ASSERT_EQ(made.code, 0) << made.err;
+    const json record = json::parse(run("occam info t.occam --json").out)["record"];
+    const json& history = record["validation_history"];
+    const bool lower = std::any_of(history.begin(), history.end(), [&](const json& one) {
+      return one[1].get<double>() < history.back()[1].get<double>();
+    });
+    if (!lower) continue;
+    ++lower_before;
+    kept_last += record["best_step"] == 200 ? 1 : 0;
+  }
+  EXPECT_GE(lower_before, 1);
+  EXPECT_GE(kept_last, 1);
+}
+
 }  // namespace
 }  // namespace occam::testing
