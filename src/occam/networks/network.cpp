@@ -81,7 +81,9 @@ void name_what_old_files_do_not(json& body) {
   if (!body.is_object()) return;
   if (!body.contains("moments")) body["moments"] = 0;
   if (!body.contains("moment_blocks")) body["moment_blocks"] = 1;
-  if (!body.contains("factor")) body["factor"] = false;
+  for (const char* option : {"factor", "gains"}) {
+    if (!body.contains(option)) body[option] = false;
+  }
   if (!body.contains("after_width") && body.contains("inv_width")) body["after_width"] = body["inv_width"];
   if (!body.contains("after_layers") && body.contains("inv_layers"))
     body["after_layers"] = body["inv_layers"];

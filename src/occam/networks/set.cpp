@@ -2,7 +2,7 @@
 // invariant module. Output does not depend on the order of the observations.
 //   invariant(x):    e_i = embed layers(x_i); v = pool over i, joined with log N and with the mean over i of
 //                    u_i u_i', u_i a linear map of x_i and e_i; after layers(v). The last module adds the
-//                    Cholesky factor of these means (nn/factor) to its output
+//                    Cholesky factor of these means and its gains (nn/factor) to its output
 //   equivariant(x):  s = invariant(x); x_i <- dense layers(x_i, s)
 // In the first dense layer of an equivariant module the product with s is taken once per set, not per
 // observation. Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an
@@ -31,6 +31,7 @@ struct SetOptions {
   std::int64_t moments = 10;
   std::int64_t moment_blocks = 4;
   bool factor = true;
+  bool gains = true;
 };
 
 Fields fields(SetOptions& o) {
@@ -55,7 +56,8 @@ Fields fields(SetOptions& o) {
       field("moment_blocks", o.moment_blocks, "blocks of such features; those of different ones do not meet")
           .at_least(1)
           .at_most(256),
-      field("factor", o.factor, "whether the Cholesky factors of these mean products are features, too")};
+      field("factor", o.factor, "whether the Cholesky factors of these mean products are features, too"),
+      field("gains", o.gains, "whether what each column explains is a feature, too, in proportion to N")};
 }
 
 Pooling pooling_named(const std::string& name) {
@@ -84,6 +86,7 @@ class Invariant {
     Matrix<T> pooled;
     Matrix<T>* after;
     Matrix<T> factors;  // of the moments; data null without
+    Matrix<T> gains;    // of the factors; data null without
     Matrix<T> shares;   // (tiles, columns of `pooled`) of tiles in what was pooled; data null without tiles
   };
 
@@ -91,7 +94,9 @@ class Invariant {
       : pooling_(pooling_named(o.pooling)),
         log_n_(plan.log_n),
         sum_scale_(plan.sum_scale),
-        blocks_(o.moment_blocks) {
+        blocks_(o.moment_blocks),
+        gains_(o.factor && o.gains && o.moments > 0 ? blocks_ * gain_columns(static_cast<int>(o.moments))
+                                                    : 0) {
     const auto stack = [&](const char* part, std::int64_t from, std::int64_t width, std::int64_t layers) {
       return Stack<T>(plan.layout, plan.packed, name + part, from, width, layers, Activation::elu);
     };
@@ -184,24 +189,26 @@ class Invariant {
     sets.after = after_.forward(packed, sets.pooled, workspace);
   }
 
-  // The output beside the factors of the moments.
+  // The output, beside it the gains and the factors of the moments.
   Matrix<T> with_factors(Sets& sets, const std::int64_t* offsets, Workspace& workspace) const {
     const Matrix<T> out = output(sets);
-    const Matrix<T> both = workspace.zeros<T>(out.rows, out.columns + moments());
-    for (std::int64_t set = 0; set < out.rows; ++set) std::copy_n(out.row(set), out.columns, both.row(set));
-    sets.factors = both.columns_from(out.columns, moments());
-    factor<T>(block(), blocks_, moments_of(sets.pooled), offsets, sets.factors, workspace);
-    return both;
+    const Matrix<T> all = workspace.zeros<T>(out.rows, out.columns + gains_ + moments());
+    for (std::int64_t set = 0; set < out.rows; ++set) std::copy_n(out.row(set), out.columns, all.row(set));
+    sets.gains = gains_of(all);
+    sets.factors = all.columns_from(out.columns + gains_, moments());
+    factor<T>(block(), blocks_, moments_of(sets.pooled), offsets, sets.factors, sets.gains, workspace);
+    return all;
   }
-  // The gradient of what was pooled, from that of both.
-  Matrix<T> with_factors_back(const T* packed, const Sets& sets, const std::int64_t* offsets,
-                              Matrix<T> d_both, T* gradient, Workspace& workspace) const {
-    const Matrix<T> d_out = workspace.zeros<T>(d_both.rows, after_.out());
+  // The gradient of what was pooled, from that of all these.
+  Matrix<T> with_factors_back(const T* packed, const Sets& sets, const std::int64_t* offsets, Matrix<T> d_all,
+                              T* gradient, Workspace& workspace) const {
+    const Matrix<T> d_out = workspace.zeros<T>(d_all.rows, after_.out());
     for (std::int64_t set = 0; set < d_out.rows; ++set)
-      std::copy_n(d_both.row(set), d_out.columns, d_out.row(set));
+      std::copy_n(d_all.row(set), d_out.columns, d_out.row(set));
     const Matrix<T> d_pooled = after_back(packed, sets, d_out, gradient, workspace);
     factor_back<T>(block(), blocks_, moments_of(sets.pooled), offsets, sets.factors,
-                   d_both.columns_from(d_out.columns, moments()), moments_of(d_pooled), workspace);
+                   d_all.columns_from(d_out.columns + gains_, moments()), gains_of(d_all),
+                   moments_of(d_pooled), workspace);
     return d_pooled;
   }
 
@@ -244,6 +251,7 @@ class Invariant {
   std::int64_t columns() const {
     return pooled_columns(pooling_, embed_.out()) + (log_n_ ? 1 : 0) + moments();
   }
+  std::int64_t gains() const { return gains_; }
   std::int64_t moments() const { return factors_ ? blocks_ * product_columns(block()) : 0; }
   // Per tile, what join_sets() needs beside what was pooled.
   std::int64_t log_weights() const { return pooling_ == Pooling::attention ? embed_.out() : 0; }
@@ -251,6 +259,9 @@ class Invariant {
  private:
   static Matrix<T> last(const Stack<T>& stack, const Matrix<T>* outputs) { return outputs[stack.size() - 1]; }
   std::int64_t block() const { return factors_->out() / blocks_; }
+  Matrix<T> gains_of(Matrix<T> all) const {
+    return gains_ > 0 ? all.columns_from(after_.out(), gains_) : Matrix<T>{};
+  }
   template <class U>
   Matrix<U> moments_of(Matrix<U> pooled) const {
     return pooled.columns_from(columns() - moments(), moments());
@@ -270,7 +281,7 @@ class Invariant {
   Pooling pooling_;
   bool log_n_;
   T sum_scale_;
-  std::int64_t blocks_;
+  std::int64_t blocks_, gains_;
   Stack<T> embed_, score_, after_;
   std::optional<Dense<T>> score_out_, factors_, input_factors_;
 };
@@ -394,10 +405,11 @@ class SetBody final : public Body<T> {
     for (const auto& module : modules_) module.list(layers_);
     invariant_->list(layers_);
     factored_ = o.factor && o.moments > 0;
-    features_ = o.after_width + direct();
+    features_ = o.after_width + direct() + (factored_ ? invariant_->gains() : 0);
   }
 
   std::int64_t features() const override { return features_; }
+  // Not the gains: what the summary reads may be taken times N, which they have in them.
   std::int64_t direct() const override { return factored_ ? invariant_->moments() : 0; }
   // Without equivariant modules few products are of single rows, and those of whole data sets, with the
   // gradients of their weights, are worth more of them at a time.

@@ -96,15 +96,16 @@ OCCAM_BOTH inline float moments_gradient(const PoolView& v, Place at, int column
   return sum / static_cast<float>(at.n);
 }
 
-// Where the moments and the factors of one block of a data set are.
+// Where the moments, the factors and the gains of one block of a data set are.
 struct FactorPlace {
-  std::int64_t moments, factors, scratch;
+  std::int64_t moments, factors, gains, scratch;
 };
 OCCAM_BOTH inline FactorPlace factor_place(const FactorView& v, int set, int block) {
   const PoolView& pool = v.pool;
   const int at = block * pool.pairs();
   return {static_cast<std::int64_t>(set) * pool.pooled_stride + pool.moments_at() + at,
           static_cast<std::int64_t>(set) * v.stride + at,
+          static_cast<std::int64_t>(set) * v.gain_stride + block * gain_columns(pool.moments),
           static_cast<std::int64_t>(set) * pool.moment_blocks * pool.pairs() + at};
 }
 
@@ -114,13 +115,16 @@ OCCAM_BOTH void factor_of_set(const Group& group, const FactorView& v, int set, 
   const FactorPlace at = factor_place(v, set, block);
   factor_block(group, v.pool.moments, v.pool.pooled + at.moments, static_cast<double>(n),
                v.scratch + at.scratch, v.out + at.factors);
+  if (v.gains == nullptr) return;
+  gain_block(group, v.pool.moments, v.out + at.factors, static_cast<double>(n), v.gains + at.gains);
 }
 template <class Group>
 OCCAM_BOTH void factor_of_set_back(const Group& group, const FactorView& v, int set, int block, int n) {
   const FactorPlace at = factor_place(v, set, block);
+  const bool gained = v.gains != nullptr;
   factor_block_back(group, v.pool.moments, v.pool.pooled + at.moments, static_cast<double>(n),
-                    v.out + at.factors, v.d_out + at.factors, v.scratch + at.scratch,
-                    v.d_pooled + at.moments);
+                    v.out + at.factors, v.d_out + at.factors, gained ? v.d_gains + at.gains : nullptr,
+                    v.scratch + at.scratch, gained ? v.left + at.scratch : nullptr, v.d_pooled + at.moments);
 }
 
 // The size of a data set in units of the typical one.

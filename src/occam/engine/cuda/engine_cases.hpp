@@ -169,6 +169,7 @@ inline std::vector<EngineCase> engine_cases() {
   add("no_summary", with({{"summary", 0}, {"log_n", false}, {"direct", false}}));
   add("summary_alone", with({{"post_layers", 0}}));
   add("no_factor", with({{"factor", false}}));
+  add("no_gains", with({{"gains", false}}));
   add("not_direct", with({{"direct", false}, {"modules", 1}}));
   add("blocks", with({{"moments", 6}, {"moment_blocks", 5}})).optimiser = Optimiser::muon;
   add("pairs", with({{"moments", 2}, {"moment_blocks", 24}}));

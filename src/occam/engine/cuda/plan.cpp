@@ -5,6 +5,7 @@
 #include <string>
 
 #include "occam/engine/cuda/plan_builder.hpp"
+#include "occam/nn/factor.hpp"
 
 namespace occam::gpu {
 namespace {
@@ -217,16 +218,25 @@ std::vector<Source> Builder::backward_rows(Invariant& part, bool further) {
   return sources;
 }
 
-// A head that reads the factors of the moments, too.
+// A head that reads the factors of the moments and their gains, too.
 void Builder::make_factors() {
-  const Value factors = value(invariant_.view.pairs() * invariant_.view.moment_blocks, true);
-  make_head(invariant_.afterwards.back(), factors, true);
-  factor_.pool = invariant_.view;
+  const PoolView& pool = invariant_.view;
+  const Value factors = value(pool.pairs() * pool.moment_blocks, true);
+  Value gains;
+  if (config_.body.at("gains").get<bool>() && pool.moments > 1)
+    gains = value(gain_columns(pool.moments) * pool.moment_blocks, true);
+  make_head(invariant_.afterwards.back(), gains, factors, true);
+  factor_.pool = pool;
   factor_.stride = padded16(factors.columns);
   factor_.out = factors.data;
-  factor_.d_out = d_beside();
+  factor_.d_out = gradient_of(factors);
   factor_.d_pooled = invariant_.d_pooled.data;
   factor_.scratch = arena_.take<double>(capacity_.sets * factors.columns);
+  if (gains.columns == 0) return;
+  factor_.gain_stride = padded16(gains.columns);
+  factor_.gains = gains.data;
+  factor_.d_gains = gradient_of(gains);
+  factor_.left = arena_.take<double>(capacity_.sets * factors.columns);
 }
 
 void Builder::factor(std::vector<Launch>& launches, LaunchKind kind) {

@@ -162,9 +162,18 @@ int ProgramBuilder::forward(int in, const std::vector<Layer>& layers, const std:
     op.bias = layers[i].bias;
     op.activation = layers[i].activation;
     std::vector<Source> sources = {source(at, layers[i], false)};
-    if (const int beside = layers[i].beside; beside >= 0) {
-      const Beside& other = besides_[static_cast<std::size_t>(beside)];
-      sources.push_back(source(load(other.x), other.layer, false));
+    for (std::size_t b = layers[i].besides.size(); b-- > 0;) {
+      const Beside& other = besides_[static_cast<std::size_t>(layers[i].besides[b])];
+      const Source its = source(load(other.x), other.layer, false);
+      if (b == 0) {
+        sources.push_back(its);
+        continue;
+      }
+      // By itself: a block need not hold more than two wide matrices at a time.
+      product({its}, other.product, false);
+      release(its.buffer);
+      op.add = Add::set_row;
+      op.from = other.product.data;
     }
     const int next = product(sources, outputs[i], true, op);
     if (sources.size() > 1) release(sources.back().buffer);
@@ -214,7 +223,7 @@ int ProgramBuilder::stack_back(int d, const std::vector<Layer>& layers, const st
   for (auto i = static_cast<std::int64_t>(layers.size()) - 1; i >= down_to; --i) {
     const auto at = static_cast<std::size_t>(i);
     learn(layers[at], i == 0 ? x : outputs[at - 1], of);
-    if (layers[at].beside >= 0) beside_back(d, layers[at], of);
+    beside_back(d, layers[at], of);
     if (i == down_to) break;
     const Value below = value(layers[at].in, of.rows);
     const int next = backward({source(d, layers[at], true)}, outputs[at - 1], below, true);
@@ -232,23 +241,32 @@ Layer ProgramBuilder::also_reads(Layer layer, const Value& x, bool learned) {
   beside.layer = {layer.weight + static_cast<std::int64_t>(layer.in - x.columns) * layer.out, -1, x.columns,
                   layer.out, Activation::identity};
   if (learned) beside.d = value(x.columns, x.rows);
-  if (!besides_.empty()) beside.before = besides_.back().d.data;
+  if (!layer.besides.empty()) beside.product = value(layer.out, x.rows);
+  beside.before = gradient_of(x);
   layer.in -= x.columns;
-  layer.beside = static_cast<std::int32_t>(besides_.size());
+  layer.besides.push_back(static_cast<std::int32_t>(besides_.size()));
   besides_.push_back(beside);
   return layer;
 }
 
+const float* ProgramBuilder::gradient_of(const Value& x) const {
+  const auto last = std::find_if(besides_.rbegin(), besides_.rend(),
+                                 [&](const Beside& beside) { return beside.x.data == x.data; });
+  return last == besides_.rend() ? nullptr : last->d.data;
+}
+
 void ProgramBuilder::beside_back(int d, const Layer& layer, const Value& of) {
-  const Beside& beside = besides_[static_cast<std::size_t>(layer.beside)];
-  learn(beside.layer, beside.x, of);
-  if (beside.d.columns == 0) return;
-  Op op;
-  if (beside.before != nullptr) {
-    op.add = Add::set_row;
-    op.from = beside.before;
+  for (const std::int32_t at : layer.besides) {
+    const Beside& beside = besides_[static_cast<std::size_t>(at)];
+    learn(beside.layer, beside.x, of);
+    if (beside.d.columns == 0) continue;
+    Op op;
+    if (beside.before != nullptr) {
+      op.add = Add::set_row;
+      op.from = beside.before;
+    }
+    product({source(d, beside.layer, true)}, beside.d, false, op);
   }
-  product({source(d, beside.layer, true)}, beside.d, false, op);
 }
 
 // Rows of `from`, each times the size of its data set.
@@ -339,7 +357,7 @@ void ProgramBuilder::make_latent() {
   latent_.scratch = arena_.take<double>(capacity_.sets * L);
 }
 
-void ProgramBuilder::make_head(const Value& top, const Value& beside, bool learned) {
+void ProgramBuilder::make_head(const Value& top, const Value& more, const Value& direct, bool learned) {
   const std::string& head = config_.options.head;
   const bool ours = head == "evidential" || head == "softmax";  // rivals do without direct and growth
   program_.losses = arena_.take<double>(capacity_.sets);
@@ -354,11 +372,13 @@ void ProgramBuilder::make_head(const Value& top, const Value& beside, bool learn
     summary_ = layer("summary", Activation::identity);
     summary_value_ = value(summary_->out, kSetRows);
   }
-  if (beside.columns > 0) {
+  if (direct.columns > 0) {
     const bool directly = (ours && config_.options.direct) || post_.empty();
     refuse(directly && !summary_, "outputs that read factors of moments, or statistics, without a summary");
-    if (directly) summary_ = also_reads(*summary_, beside, learned);
-    if (!post_.empty()) post_.front() = also_reads(post_.front(), beside, learned);
+    if (directly) summary_ = also_reads(*summary_, direct, learned);
+    if (post_.empty() && more.columns > 0) summary_ = also_reads(*summary_, more, learned);
+    if (!post_.empty()) post_.front() = also_reads(post_.front(), direct, learned);
+    if (!post_.empty() && more.columns > 0) post_.front() = also_reads(post_.front(), more, learned);
   }
   if (head == "vae" || head == "mmd-vae") make_latent();
   models_ = layer("head", Activation::identity);

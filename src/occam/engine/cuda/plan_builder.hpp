@@ -39,14 +39,15 @@ struct Layer {
   std::int64_t weight = 0, bias = -1;
   std::int32_t in = 0, out = 0;
   Activation activation = Activation::identity;
-  std::int32_t beside = -1;  // what else it reads, or -1
+  std::vector<std::int32_t> besides;  // what else it reads
 };
 
 // What a layer reads beside the output of the one before: the weights for it and, where x came out of layers
-// itself, the gradient of x, which is `before`, that of layers above, and what this one adds.
+// itself, the gradient of x, which is `before`, that of layers above, and what this one adds. `product` has
+// room for x times the weights.
 struct Beside {
   Layer layer;
-  Value x, d;
+  Value x, d, product;
   const float* before = nullptr;
 };
 
@@ -87,11 +88,13 @@ class ProgramBuilder {
   int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
                  const Value& d_top, std::int64_t down_to);
 
-  // Everything behind the features, which are the columns of `top` and behind them those of `beside`, if any:
-  // factors of moments, or statistics. The first layer reads these beside `top`, and the summary beside the
-  // post layers, where it is to read them directly. Has a gradient for those that are `learned`.
-  void make_head(const Value& top, const Value& beside = {}, bool learned = false);
-  const float* d_beside() const { return besides_.back().d.data; }
+  // Everything behind the features, which are the columns of `top` and behind them those of `more` and of
+  // `direct`, if any: gains, and factors of moments or statistics. The first layer reads these beside `top`,
+  // and the summary `direct` beside the post layers, where it is to read them directly. Has a gradient for
+  // those that are `learned`.
+  void make_head(const Value& top, const Value& more = {}, const Value& direct = {}, bool learned = false);
+  // Of what layers of the head read beside.
+  const float* gradient_of(const Value& x) const;
   // Both may end a program and begin another, which they leave open: latent variables lie between. `training`
   // is with the noise of the head.
   void outputs(std::vector<Launch>& launches, int features, bool training);

@@ -210,7 +210,7 @@ Program SequenceBuilder::build() {
   if (units_ > 0) make_lstm();
   make_convolutions();
   make_features();
-  make_head(features_, statistics_);
+  make_head(features_, {}, statistics_);
 
   body(program_.forward);
   program_.training = program_.forward;

@@ -101,14 +101,17 @@ struct PoolView {
   OCCAM_BOTH int pairs() const { return moments * (moments + 1) / 2; }
 };
 
-// The factors of the moments of each data set (nn/factor), and the way back.
+// The factors of the moments of each data set (nn/factor), with their gains unless null, and the way back.
 struct FactorView {
   PoolView pool;  // whose moments
-  std::int32_t stride = 0;
-  float* out = nullptr;          // (sets, stride)
-  const float* d_out = nullptr;  // (sets, stride)
-  float* d_pooled = nullptr;     // those of the pool, to be added to
-  double* scratch = nullptr;     // (sets, blocks, pairs)
+  std::int32_t stride = 0, gain_stride = 0;
+  float* out = nullptr;            // (sets, stride)
+  const float* d_out = nullptr;    // (sets, stride)
+  float* gains = nullptr;          // (sets, gain_stride)
+  const float* d_gains = nullptr;  // (sets, gain_stride)
+  float* d_pooled = nullptr;       // those of the pool, to be added to
+  double* scratch = nullptr;       // (sets, blocks, pairs)
+  double* left = nullptr;          // the same, where there are gains
 };
 
 // A convolution over time between two levels. A window of `kernel` rows of x, `in` columns each, is one row
