@@ -21,6 +21,7 @@ inline nlohmann::json study_network(std::int64_t wide, std::int64_t narrow, std:
 inline nlohmann::json series_network(std::int64_t lstm, std::int64_t post_width) {
   return {{"architecture", "sequence"},
           {"lstm", lstm},
+          {"window", 0},
           {"filters", {64, 64, 128, 128, 128}},
           {"kernels", {5, 5, 3, 3, 2}},
           {"strides", {2, 3, 2, 3, 2}},

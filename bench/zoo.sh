@@ -3,6 +3,7 @@
 #   bench/zoo.sh OCCAM FOLDER [THREADS_PER_JOB [JOBS [PROBLEM...]]] [-- OPTIONS OF train...]
 # Trains every problem (or those named), JOBS at a time (default: as many as the cores hold, with 2 threads each), checks
 # each network on 5,000 data sets (OCCAM_ZOO_DATASETS), and prints a table, the worst first, with median and maximum.
+# OCCAM_ZOO_PROBLEMS is another folder of such problems, as bench/unseen.
 # FOLDER gets NAME.occam, NAME.log, NAME.check/ and zoo.csv. Networks that are in it already are taken as they are.
 # Seconds are wall time of the whole of `occam train`, with whatever else runs on the machine; cpu are its CPU seconds.
 set -euo pipefail
@@ -17,12 +18,12 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ ${#arguments[@]} -lt 2 ]; then
-  sed -n '2,7s/^# //p' "$0" >&2
+  sed -n '2,8s/^# //p' "$0" >&2
   exit 64
 fi
 occam=$(realpath "${arguments[0]}") folder=${arguments[1]} threads=${arguments[2]:-2}
 jobs=${arguments[3]:-$(((($(nproc) + threads - 1)) / threads))}
-problems=$(realpath "$(dirname "$0")/../studies/exact-zoo")
+problems=$(realpath "${OCCAM_ZOO_PROBLEMS:-$(dirname "$0")/../studies/exact-zoo}")
 names=("${arguments[@]:4}")
 if [ ${#names[@]} -eq 0 ]; then
   for file in "$problems"/*.cpp; do names+=("$(basename "$file" .cpp)"); done

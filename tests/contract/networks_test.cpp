@@ -423,6 +423,7 @@ TEST(Networks, RefuseBadInput) {
 TEST(Networks, ShortSeriesAreContinued) {
   const json options = {{"architecture", "sequence"},
                         {"lstm", 0},
+                        {"window", 0},
                         {"log_n", false},
                         {"growth", false},
                         {"filters", {3}},
@@ -439,6 +440,61 @@ TEST(Networks, ShortSeriesAreContinued) {
   EXPECT_EQ(outputs(network, weights, series.view()), outputs(network, weights, continued.view()));
 }
 
+// Windows of a series are read as a set network reads rows that hold them; that of one row is continued.
+TEST(Networks, WindowsAreRowsOfASet) {
+  constexpr std::int64_t kWindow = 3, kColumns = 2;
+  const json none = json::array();
+  NetworkConfig series = small({{"architecture", "sequence"},
+                                {"lstm", 0},
+                                {"filters", none},
+                                {"kernels", none},
+                                {"strides", none},
+                                {"window", kWindow},
+                                {"window_width", 6},
+                                {"moments", 3},
+                                {"moment_blocks", 2},
+                                {"log_n", false},
+                                {"growth", false}});
+  series.standardisation.mean = {0.3, -0.2};
+  series.standardisation.scale = {1.5, 0.8};
+  NetworkConfig set =
+      small({{"inv_width", 6}, {"moments", 3}, {"moment_blocks", 2}, {"log_n", false}, {"growth", false}});
+  set.channels = kWindow * kColumns;
+  set.standardisation = series.standardisation;
+  set.standardisation.mean.clear();
+  set.standardisation.scale.clear();
+  for (int i = 0; i < kWindow; ++i) {
+    set.standardisation.mean.insert(set.standardisation.mean.end(), {0.3, -0.2});
+    set.standardisation.scale.insert(set.standardisation.scale.end(), {1.5, 0.8});
+  }
+  const std::vector<std::int64_t> sizes = {1, 3, 4, 40};
+  const Data data(sizes, kColumns, 1);
+  std::vector<std::int64_t> windows;
+  for (const std::int64_t n : sizes) windows.push_back(std::max(n, kWindow) - kWindow + 1);
+  Data rows(windows, kWindow * kColumns, 1);
+  float* to = rows.x.data();
+  const float* from = data.x.data();
+  for (std::size_t set_at = 0; set_at < sizes.size(); from += sizes[set_at++] * kColumns) {
+    for (std::int64_t t = 0; t < windows[set_at]; ++t) {
+      for (std::int64_t i = 0; i < kWindow * kColumns; ++i) {
+        const bool there = t * kColumns + i < sizes[set_at] * kColumns;
+        *to++ = there ? from[t * kColumns + i] : i % kColumns == 0 ? 0.3f : -0.2f;
+      }
+    }
+  }
+  const Network<double> of_series(series), of_set(set);
+  const std::vector<double> weights = initial(of_set);
+  ASSERT_EQ(initial(of_series).size(), weights.size());
+  const auto expected = outputs(of_set, weights, rows.view());
+  const auto got = outputs(of_series, weights, data.view());
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-6) << i;
+  // In tiles, too, where nothing is kept.
+  const Network<double> tiled(series, 8);
+  const auto in_tiles = outputs(tiled, weights, data.view());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], in_tiles[i], 1e-10) << i;
+}
+
 TEST(Networks, RefuseBadOptions) {
   for (const json& options : std::vector<json>{{{"architecture", "sett"}},
                                                {{"inv_widht", 3}},
@@ -450,6 +506,7 @@ TEST(Networks, RefuseBadOptions) {
                                                {{"architecture", "sequence"}, {"filters", {3}}},
                                                {{"architecture", "sequence"},
                                                 {"lstm", 0},
+                                                {"window", 0},
                                                 {"filters", json::array()},
                                                 {"kernels", json::array()},
                                                 {"strides", json::array()}}}) {
@@ -526,7 +583,7 @@ TEST(Networks, SequenceEqualsPyTorch) {
   const json none = {{"filters", json::array()}, {"kernels", json::array()}, {"strides", json::array()}};
   for (const auto& [name, lstm, pooling] : std::vector<std::tuple<std::string, int, std::string>>{
            {"sequence_both", 5, "max"}, {"sequence_lstm", 5, "max"}, {"sequence_conv", 0, "mean"}}) {
-    json options = {{"architecture", "sequence"}, {"lstm", lstm}, {"pooling", pooling}};
+    json options = {{"architecture", "sequence"}, {"lstm", lstm}, {"window", 0}, {"pooling", pooling}};
     options.update(name == "sequence_lstm" ? none : conv);
     expect_pytorch<double>(name, options);
     expect_pytorch<float>(name, options);

@@ -311,8 +311,8 @@ class Calibration final : public Measurement {
       judgement.advice = "Real, but small: conclusions that hang on a few hundredths of p are not safe.";
     } else {
       judgement.advice =
-          "Look at the curves: below the diagonal p claims too much. Train longer, tell the network N, or "
-          "train with ";
+          "Look at the curves: below the diagonal p claims too much. Train longer; "
+          "unless they are so already, tell the network N (log_n), and train with ";
       judgement.advice += context_.layout.has_u ? "lambda 0: a larger lambda costs calibration."
                                                 : "a smaller penalty (lambda, latent_weight), which costs "
                                                   "calibration.";

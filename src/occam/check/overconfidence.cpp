@@ -114,10 +114,10 @@ class Overconfidence final : public Measurement {
       judgement.text += resolution_text(reach, limit);
     } else {
       const char* unsure = context_.layout.has_u
-                               ? "The predictions are less sure than they could be, as lambda > 0 makes "
-                                 "them; with lambda 0 they would not be."
-                               : "The predictions are less sure than they could be, as a penalty in training "
-                                 "makes them: lambda, or the latent_weight of a variational head.";
+                               ? "The predictions are less sure than they could be: train longer, or with "
+                                 "lambda 0, if it is not."
+                               : "The predictions are less sure than they could be: train longer, or with a "
+                                 "smaller penalty (lambda, or the latent_weight of a variational head).";
       judgement.advice = gap > 0 ? "The predictions are too sure of themselves. Train longer." : unsure;
     }
     finding.judgements.push_back(std::move(judgement));

@@ -495,6 +495,7 @@ ProblemSpec jump_process(bool event_past_limit) {
                                                                        {"growth", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
+                                                                       {"window", 0},
                                                                        {"filters", nlohmann::json::array()},
                                                                        {"kernels", nlohmann::json::array()},
                                                                        {"strides", nlohmann::json::array()},

@@ -209,6 +209,7 @@ ProblemSpec neuron(double lowest_g_K_of_M3) {
                                                                        {"growth", false},
                                                                        {"statistics", false},
                                                                        {"lstm", 64},
+                                                                       {"window", 0},
                                                                        {"filters", {64, 64, 128, 128, 128}},
                                                                        {"kernels", {5, 5, 3, 3, 2}},
                                                                        {"strides", {2, 3, 2, 3, 2}},

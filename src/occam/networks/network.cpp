@@ -266,6 +266,9 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     set_fields(fields(config.options), json.at("options"), "network");
     nlohmann::json body = json.at("body");
     if (config.options.architecture == "set") name_what_old_files_do_not(body);
+    // Sequence networks had no windows.
+    if (config.options.architecture == "sequence" && body.is_object() && !body.contains("window"))
+      body["window"] = 0;
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
     config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
     config.channels = whole_number(json.at("channels"));

@@ -1,16 +1,17 @@
 // Sequence network for ordered observations: an LSTM (many to one) beside a stack of convolutions over time
-// with mean or max over what they leave; either may be left out. Output: [last hidden state, pooled channels,
-// log N]. Series shorter than the windows are continued with zeros for the convolutions. Source: Radev et al.
-// 2020, appendix A; the authors' code pools with max over time. Difference: log N as an input.
-// Where nothing has to be kept, long series go through the convolutions in tiles.
+// with mean or max over what they leave, beside an invariant module over all windows of a few rows, as if
+// these were exchangeable: what follows on what, in products of learned features; each may be left out.
+// Output: [last hidden state, pooled channels, log N, what windows gave]. Series shorter than windows are
+// continued with zeros. Source: Radev et al. 2020, appendix A; the authors' code pools with max over time.
+// Differences: log N as an input, and the windows.
+// Where nothing has to be kept, long series go through convolutions and windows in tiles.
 #include <algorithm>
 #include <optional>
 
 #include "occam/core/error.hpp"
-#include "occam/networks/body.hpp"
+#include "occam/networks/invariant.hpp"
 #include "occam/nn/conv1d.hpp"
 #include "occam/nn/lstm.hpp"
-#include "occam/nn/pool.hpp"
 
 namespace occam {
 namespace {
@@ -21,14 +22,31 @@ struct SequenceOptions {
   std::vector<std::int64_t> kernels = {5, 3};
   std::vector<std::int64_t> strides = {2, 2};
   std::string pooling = "max";
+  std::int64_t window = 2;
+  std::int64_t window_width = 64;
+  std::int64_t window_layers = 2;
+  std::int64_t moments = 10;
+  std::int64_t moment_blocks = 4;
 };
 
 Fields fields(SequenceOptions& o) {
-  return {field("lstm", o.lstm, "hidden units of the LSTM (0: none)").at_least(0).at_most(8192),
-          field("filters", o.filters, "channels of each convolution (empty: none)").at_least(1).at_most(8192),
-          field("kernels", o.kernels, "window of each convolution").at_least(1).at_most(1024),
-          field("strides", o.strides, "stride of each convolution").at_least(1).at_most(1024),
-          field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"})};
+  return {
+      field("lstm", o.lstm, "hidden units of the LSTM (0: none)").at_least(0).at_most(8192),
+      field("filters", o.filters, "channels of each convolution (empty: none)").at_least(1).at_most(8192),
+      field("kernels", o.kernels, "window of each convolution").at_least(1).at_most(1024),
+      field("strides", o.strides, "stride of each convolution").at_least(1).at_most(1024),
+      field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"}),
+      field("window", o.window, "rows of the windows that are read as if exchangeable, too (0: none)")
+          .at_least(0)
+          .at_most(64),
+      field("window_width", o.window_width, "units per layer for these windows").at_least(1).at_most(8192),
+      field("window_layers", o.window_layers, "layers for these windows").at_least(1).at_most(16),
+      field("moments", o.moments, "features of a window whose mean products are pooled (0: none)")
+          .at_least(0)
+          .at_most(256),
+      field("moment_blocks", o.moment_blocks, "blocks of such features; those of different ones do not meet")
+          .at_least(1)
+          .at_most(256)};
 }
 
 constexpr std::int64_t kLongestSeries = 1'000'000'000;
@@ -44,9 +62,18 @@ void check(const SequenceOptions& o) {
   if (o.filters.size() > 32) {
     throw Error(ErrorKind::bad_config, "network: at most 32 convolutions, not {}", o.filters.size());
   }
-  if (o.lstm == 0 && o.filters.empty()) {
-    throw Error(ErrorKind::bad_config, "network: a sequence network needs an LSTM or convolutions");
+  if (o.lstm == 0 && o.filters.empty() && o.window == 0) {
+    throw Error(ErrorKind::bad_config, "network: a sequence network needs an LSTM, convolutions or windows");
   }
+}
+
+InvariantOptions window_options(const SequenceOptions& o) {
+  InvariantOptions invariant;
+  invariant.inv_width = o.window_width;
+  invariant.inv_layers = o.window_layers;
+  invariant.moments = o.moments;
+  invariant.moment_blocks = o.moment_blocks;
+  return invariant;
 }
 
 template <class T>
@@ -55,7 +82,8 @@ class SequenceBody final : public Body<T> {
   SequenceBody(const SequenceOptions& o, BodyPlan<T>& plan)
       : pooling_(o.pooling == "max" ? Pooling::max : Pooling::mean),
         log_n_(plan.log_n),
-        tile_rows_(plan.tile_rows) {
+        tile_rows_(plan.tile_rows),
+        window_(o.window) {
     check(o);
     if (o.lstm > 0) lstm_.emplace(plan.layout, plan.packed, "lstm", plan.channels, o.lstm);
     std::int64_t in = plan.channels;
@@ -68,6 +96,12 @@ class SequenceBody final : public Body<T> {
     }
     channels_ = convolutions_.empty() ? 0 : in;
     features_ = o.lstm + channels_ + (log_n_ ? 1 : 0);
+    if (o.window > 0) {
+      windows_.emplace(window_options(o), plan, "windows", o.window * plan.channels);
+      windows_->list(window_layers_);
+      factored_ = o.moments > 0;
+      features_ += windows_->out() + (factored_ ? windows_->gains() + windows_->moments() : 0);
+    }
     // The rows a stack of windows needs, from the last one back.
     for (auto layer = convolutions_.rbegin(); layer != convolutions_.rend(); ++layer) {
       shortest_ = (shortest_ - 1) * layer->stride() + layer->kernel();
@@ -79,6 +113,7 @@ class SequenceBody final : public Body<T> {
   }
 
   std::int64_t features() const override { return features_; }
+  std::int64_t direct() const override { return factored_ ? windows_->moments() : 0; }
   // Shorter series are continued, unless that would take more memory than they are worth.
   std::int64_t shortest() const override { return shortest_ > kMostContinued ? shortest_ : 1; }
   // The LSTM multiplies one row per series at each step, so it wants many series, however long; but a batch
@@ -90,11 +125,14 @@ class SequenceBody final : public Body<T> {
   std::int64_t sets_together() const override { return lstm_ ? 16 : 1; }
 
   std::int64_t pack_tasks() const override {
-    return static_cast<std::int64_t>(convolutions_.size()) + (lstm_ ? 1 : 0);
+    return layers() + static_cast<std::int64_t>(window_layers_.size()) + (lstm_ ? 1 : 0);
   }
   void pack(std::int64_t task, const T* weights, T* packed) const override {
-    if (task < static_cast<std::int64_t>(convolutions_.size())) {
+    const std::int64_t of_windows = task - layers();
+    if (of_windows < 0) {
       convolutions_[task].pack(weights, packed);
+    } else if (of_windows < static_cast<std::int64_t>(window_layers_.size())) {
+      window_layers_[of_windows]->pack(weights, packed);
     } else {
       lstm_->pack(weights, packed);
     }
@@ -115,14 +153,28 @@ class SequenceBody final : public Body<T> {
     if (!convolutions_.empty()) {
       kept.pooled = workspace.matrix<T>(x.sets, channels_);
       if (!keep && rows.longest() > tile_rows_) {
-        convolve_tiles(packed, long_enough(x, workspace), kept.pooled, workspace);
+        convolve_tiles(packed, long_enough(x, shortest_, workspace), kept.pooled, workspace);
       } else {
-        convolve(packed, long_enough(x, workspace), kept, workspace);
+        convolve(packed, long_enough(x, shortest_, workspace), kept, workspace);
       }
       copy_columns<T>(kept.pooled, features.columns_from(at, channels_));
       at += channels_;
     }
     for (std::int64_t set = 0; log_n_ && set < x.sets; ++set) features.row(set)[at] = f_n[set];
+    if (log_n_) ++at;
+    if (windows_) {
+      const Ragged<const T> enough = long_enough(x, window_, workspace);
+      const bool tiles = !keep && rows.longest() > tile_rows_;
+      if (tiles) {
+        look_at_tiles(packed, enough, kept, workspace);
+      } else {
+        look(packed, enough, kept, workspace);
+      }
+      windows_->after(packed, f_n, kept.looked, workspace);
+      const Matrix<T> seen = factored_ ? windows_->with_factors(kept.looked, kept.windows.offsets, workspace)
+                                       : windows_->output(kept.looked);
+      copy_columns<T>(seen, features.columns_from(at, features_ - at));
+    }
     return features;
   }
 
@@ -146,10 +198,33 @@ class SequenceBody final : public Body<T> {
       lstm_->backward(packed, x, *kept.lstm, d_h, {}, gradients, workspace);
       at = lstm_->units();
     }
-    if (convolutions_.empty()) return;
+    if (!convolutions_.empty()) {
+      convolve_back(packed, kept, d_features.columns_from(at, channels_), gradients, workspace);
+      at += channels_;
+    }
+    if (log_n_) ++at;
+    if (windows_) look_back(packed, kept, d_features.columns_from(at, features_ - at), gradients, workspace);
+  }
+
+ private:
+  struct Tape {
+    Ragged<const T> x;
+    typename Lstm<T>::Tape* lstm;
+    Ragged<const T> input;  // of the first convolution
+    Ragged<T>* layers;
+    std::int32_t* largest;
+    Matrix<T> pooled;
+    Ragged<const T> windows;  // rows of these; data null where they went through in tiles
+    typename Invariant<T>::Rows look;
+    typename Invariant<T>::Sets looked;
+  };
+
+  void convolve_back(const T* packed, const Tape& kept, Matrix<const T> d_channels, T* const* gradients,
+                     Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
-    const Matrix<T> d_pooled = workspace.matrix<T>(x.sets, channels_);
-    copy_columns<T>(d_features.columns_from(at, channels_), d_pooled);
+    const std::int64_t sets = kept.x.sets;
+    const Matrix<T> d_pooled = workspace.matrix<T>(sets, channels_);
+    copy_columns<T>(d_channels, d_pooled);
     const Ragged<const T> last = as_const(kept.layers[layers() - 1]);
     Matrix<T> d = workspace.matrix<T>(last.x.rows, channels_);
     pool_back<T>(pooling_, T{1}, last, {}, kept.pooled, kept.largest, d_pooled, d);
@@ -161,31 +236,99 @@ class SequenceBody final : public Body<T> {
     }
   }
 
- private:
-  struct Tape {
-    Ragged<const T> x;
-    typename Lstm<T>::Tape* lstm;
-    Ragged<const T> input;  // of the first convolution
-    Ragged<T>* layers;
-    std::int32_t* largest;
-    Matrix<T> pooled;
-  };
-
   // Series that are too short for the windows get rows of zeros (what is typical) behind their last one.
-  Ragged<const T> long_enough(Ragged<const T> x, Workspace& workspace) const {
+  Ragged<const T> long_enough(Ragged<const T> x, std::int64_t shortest, Workspace& workspace) const {
     std::int64_t rows = 0;
-    for (std::int64_t set = 0; set < x.sets; ++set) rows += std::max(x.size(set), shortest_);
+    for (std::int64_t set = 0; set < x.sets; ++set) rows += std::max(x.size(set), shortest);
     if (rows == x.x.rows) return x;
     std::int64_t* offsets = workspace.take<std::int64_t>(x.sets + 1);
     T* to = workspace.take<T>(rows * x.x.stride);
     const Matrix<const T> padded{to, rows, x.x.columns, x.x.stride};
     offsets[0] = 0;
     for (std::int64_t set = 0; set < x.sets; ++set) {
-      offsets[set + 1] = offsets[set] + std::max(x.size(set), shortest_);
+      offsets[set + 1] = offsets[set] + std::max(x.size(set), shortest);
       to = std::copy_n(x.x.row(x.offsets[set]), x.size(set) * x.x.stride, to);
       to = std::fill_n(to, (offsets[set + 1] - offsets[set] - x.size(set)) * x.x.stride, T{0});
     }
     return {padded, offsets, x.sets};
+  }
+
+  // All windows of rows first .. first + count - 1 + window - 1, side by side.
+  T* copy_windows(Matrix<const T> x, std::int64_t count, T* to) const {
+    for (std::int64_t t = 0; t < count; ++t) to = std::copy_n(x.row(t), window_ * x.columns, to);
+    return to;
+  }
+  // Room for so many windows, and one more, that vectors may reach into.
+  Matrix<T> room_for(std::int64_t count, Matrix<const T> x, Workspace& workspace) const {
+    const std::int64_t width = window_ * x.columns;
+    return {workspace.take<T>((count + 1) * width), count, width, width};
+  }
+  std::int64_t* window_offsets(Ragged<const T> x, Workspace& workspace) const {
+    auto* offsets = workspace.take<std::int64_t>(x.sets + 1);
+    offsets[0] = 0;
+    for (std::int64_t set = 0; set < x.sets; ++set)
+      offsets[set + 1] = offsets[set] + x.size(set) - window_ + 1;
+    return offsets;
+  }
+
+  void look(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
+    const std::int64_t* offsets = window_offsets(x, workspace);
+    const Matrix<T> windows = room_for(offsets[x.sets], x.x, workspace);
+    T* to = windows.data;
+    for (std::int64_t set = 0; set < x.sets; ++set) {
+      to = copy_windows(x.x.rows_from(x.offsets[set], x.size(set)), offsets[set + 1] - offsets[set], to);
+    }
+    kept.windows = {windows, offsets, x.sets};
+    kept.look = windows_->embed(packed, windows, workspace);
+    kept.looked = windows_->pool_sets(kept.look, offsets, x.sets, workspace);
+  }
+
+  // The same without keeping anything of rows.
+  void look_at_tiles(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
+    const std::int64_t* offsets = window_offsets(x, workspace);
+    kept.windows = {{}, offsets, x.sets};
+    std::int64_t count = 0;
+    for (std::int64_t set = 0; set < x.sets; ++set) count += tiles_of(offsets[set + 1] - offsets[set]);
+    auto* tiles = workspace.take<Tile>(count);
+    const Matrix<T> pooled = workspace.matrix<T>(count, windows_->columns());
+    std::int64_t at = 0;
+    for (std::int64_t set = 0; set < x.sets; ++set) {
+      const std::int64_t all = offsets[set + 1] - offsets[set];
+      for (std::int64_t first = 0; first < all; first += tile_rows_, ++at) {
+        const Workspace::Scope scope(workspace);
+        tiles[at] = {set, first, std::min(tile_rows_, all - first)};
+        const Matrix<T> windows = room_for(tiles[at].rows, x.x, workspace);
+        copy_windows(x.x.rows_from(x.offsets[set] + first, tiles[at].rows), tiles[at].rows, windows.data);
+        typename Invariant<T>::Rows rows = windows_->embed(packed, windows, workspace);
+        windows_->pool_rows(rows, pooled.rows_from(at, 1), nullptr, workspace);
+      }
+    }
+    kept.looked = windows_->join_sets(tiles, pooled, {}, x.sets, workspace);
+  }
+  std::int64_t tiles_of(std::int64_t rows) const { return (rows + tile_rows_ - 1) / tile_rows_; }
+
+  void look_back(const T* packed, Tape& kept, Matrix<const T> d_seen, T* const* gradients,
+                 Workspace& workspace) const {
+    const Workspace::Scope scope(workspace);
+    const Matrix<T> d = workspace.zeros<T>(d_seen.rows, d_seen.columns);
+    copy_columns<T>(d_seen, d);
+    const std::int64_t* offsets = kept.windows.offsets;
+    // Data sets that share a gradient, one group after the other.
+    for (std::int64_t first = 0, end = 0; first < d.rows; first = end) {
+      while (end < d.rows && gradients[end] == gradients[first]) ++end;
+      const Workspace::Scope of_group(workspace);
+      const std::int64_t sets = end - first, row = offsets[first], rows = offsets[end] - row;
+      auto* own = workspace.take<std::int64_t>(sets + 1);
+      for (std::int64_t i = 0; i <= sets; ++i) own[i] = offsets[first + i] - row;
+      const typename Invariant<T>::Sets looked = windows_->part(kept.looked, first, sets, workspace);
+      typename Invariant<T>::Rows look = windows_->part(kept.look, row, rows, workspace);
+      const Matrix<T> d_own = d.rows_from(first, sets);
+      const Matrix<T> d_pooled =
+          factored_ ? windows_->with_factors_back(packed, looked, own, d_own, gradients[first], workspace)
+                    : windows_->after_back(packed, looked, d_own, gradients[first], workspace);
+      windows_->back(packed, {kept.windows.x.rows_from(row, rows), own, sets}, look, looked.pooled, d_pooled,
+                     {}, false, gradients[first], workspace);
+    }
   }
 
   void convolve(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
@@ -246,9 +389,12 @@ class SequenceBody final : public Body<T> {
   bool log_n_;
   std::optional<Lstm<T>> lstm_;
   std::vector<Conv1d<T>> convolutions_;
+  std::optional<Invariant<T>> windows_;
+  std::vector<const Dense<T>*> window_layers_;
+  bool factored_ = false;
   std::int64_t channels_ = 0, features_ = 0;
   std::int64_t shortest_ = 1, stride_ = 1;  // rows behind one output of the convolutions, and between two
-  std::int64_t tile_rows_;
+  std::int64_t tile_rows_, window_;
 };
 
 }  // namespace

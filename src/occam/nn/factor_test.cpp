@@ -10,15 +10,15 @@
 namespace occam {
 namespace {
 
-constexpr std::int64_t kColumns = 5, kBlocks = 3, kSets = 4;
-constexpr std::int64_t kWidth = kBlocks * product_columns(kColumns);
-constexpr std::int64_t kGains = kBlocks * gain_columns(kColumns);
+constexpr std::int64_t kColumns = 5, kFactorBlocks = 3, kSets = 4;
+constexpr std::int64_t kWidth = kFactorBlocks * product_columns(kColumns);
+constexpr std::int64_t kGains = kFactorBlocks * gain_columns(kColumns);
 
 // Mean products of ragged data sets, one of them of a single row, in blocks.
 struct Products {
   Workspace workspace;
   std::vector<std::int64_t> offsets = {0, 1, 4, 20, 50};
-  Matrix<double> u = workspace.zeros<double>(50, kBlocks* kColumns);
+  Matrix<double> u = workspace.zeros<double>(50, kFactorBlocks* kColumns);
   Matrix<double> moments = workspace.zeros<double>(kSets, kWidth);
 
   Products() {
@@ -26,7 +26,7 @@ struct Products {
     for (std::int64_t r = 0; r < u.rows; ++r) {
       for (std::int64_t c = 0; c < u.columns; ++c) u.row(r)[c] = rng.normal() + 0.5 * (c % 3);
     }
-    mean_products<double>({u, offsets.data(), kSets}, kBlocks, moments, workspace);
+    mean_products<double>({u, offsets.data(), kSets}, kFactorBlocks, moments, workspace);
   }
   double n(std::int64_t set) const { return static_cast<double>(offsets[set + 1] - offsets[set]); }
 
@@ -56,7 +56,7 @@ std::int64_t place(int a, int b, std::int64_t h) {
 TEST(Factor, BlocksAreProductsOfTheirOwnColumns) {
   Products p;
   for (std::int64_t set = 0; set < kSets; ++set) {
-    for (std::int64_t h = 0; h < kBlocks; ++h) {
+    for (std::int64_t h = 0; h < kFactorBlocks; ++h) {
       for (int a = 0; a < kColumns; ++a) {
         for (int b = 0; b <= a; ++b) {
           double sum = 0;
@@ -72,9 +72,9 @@ TEST(Factor, BlocksAreProductsOfTheirOwnColumns) {
 TEST(Factor, TimesItsTransposeIsWhatItCameFrom) {
   Products p;
   const Matrix<double> out = p.workspace.zeros<double>(kSets, kWidth);
-  factor<double>(kColumns, kBlocks, p.moments, p.offsets.data(), out, {}, p.workspace);
+  factor<double>(kColumns, kFactorBlocks, p.moments, p.offsets.data(), out, {}, p.workspace);
   for (std::int64_t set = 0; set < kSets; ++set) {
-    for (std::int64_t h = 0; h < kBlocks; ++h) {
+    for (std::int64_t h = 0; h < kFactorBlocks; ++h) {
       const auto l = [&](int a, int b) {
         const double value = out.row(set)[place(a, b, h)];
         return a == b ? std::exp(value) : value;
@@ -95,9 +95,9 @@ TEST(Factor, GainsAreThoseOfNestedRegressions) {
   Products p;
   const Matrix<double> out = p.workspace.zeros<double>(kSets, kWidth);
   const Matrix<double> gains = p.workspace.zeros<double>(kSets, kGains);
-  factor<double>(kColumns, kBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
+  factor<double>(kColumns, kFactorBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
   for (std::int64_t set = 0; set < kSets; ++set) {
-    for (std::int64_t h = 0; h < kBlocks; ++h) {
+    for (std::int64_t h = 0; h < kFactorBlocks; ++h) {
       for (int i = 1; i < kColumns; ++i) {
         for (int j = 0; j < i; ++j) {
           const double gain =
@@ -117,9 +117,9 @@ TEST(Factor, OtherDataSetsDoNotMatter) {
                        alone = p.workspace.zeros<double>(1, kWidth);
   const Matrix<double> gains = p.workspace.zeros<double>(kSets, kGains),
                        own = p.workspace.zeros<double>(1, kGains);
-  factor<double>(kColumns, kBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
+  factor<double>(kColumns, kFactorBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
   for (std::int64_t set = 0; set < kSets; ++set) {
-    factor<double>(kColumns, kBlocks, p.moments.rows_from(set, 1), p.offsets.data() + set, alone, own,
+    factor<double>(kColumns, kFactorBlocks, p.moments.rows_from(set, 1), p.offsets.data() + set, alone, own,
                    p.workspace);
     EXPECT_TRUE(std::equal(alone.row(0), alone.row(0) + kWidth, out.row(set)));
     EXPECT_TRUE(std::equal(own.row(0), own.row(0) + kGains, gains.row(set)));
@@ -143,7 +143,7 @@ TEST_P(FactorGradients, AreThoseOfDifferences) {
     d_moments.row(i)[0] = 7;  // is added to
   }
   const auto value = [&] {
-    factor<double>(kColumns, kBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
+    factor<double>(kColumns, kFactorBlocks, p.moments, p.offsets.data(), out, gains, p.workspace);
     double sum = 0;
     for (std::int64_t i = 0; i < kSets; ++i) {
       for (std::int64_t c = 0; c < kWidth; ++c) sum += d_out.row(i)[c] * out.row(i)[c];
@@ -152,7 +152,7 @@ TEST_P(FactorGradients, AreThoseOfDifferences) {
     return sum;
   };
   value();
-  factor_back<double>(kColumns, kBlocks, p.moments, p.offsets.data(), out, d_out, d_gains, d_moments,
+  factor_back<double>(kColumns, kFactorBlocks, p.moments, p.offsets.data(), out, d_out, d_gains, d_moments,
                       p.workspace);
   for (std::int64_t i = 0; i < kSets; ++i) {
     for (std::int64_t c = 0; c < kWidth; ++c) {

@@ -3,6 +3,7 @@
 // Attention: softmax over the observations, separately for every feature, of scores (sum N, h); weighted sum.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,11 @@ enum class Pooling { mean, sum, mean_sum, max, attention };
 inline const std::vector<std::string>& pooling_names() {
   static const std::vector<std::string> names = {"mean", "sum", "mean+sum", "max", "attention"};
   return names;
+}
+
+inline Pooling pooling_named(const std::string& name) {
+  const auto& names = pooling_names();
+  return static_cast<Pooling>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 // Columns of the result for h features.

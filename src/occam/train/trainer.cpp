@@ -101,9 +101,7 @@ namespace {
 json widths_for(const Problem& problem) {
   if (problem.J() <= kFewModels) return json::object();
   const std::int64_t summary = std::min<std::int64_t>(256, (problem.J() + 15) / 16 * 16);
-  json widths = {{"summary", summary}, {"post_width", 2 * summary}};
-  if (!problem.ordered()) widths["moment_blocks"] = 8;
-  return widths;
+  return {{"summary", summary}, {"post_width", 2 * summary}, {"moment_blocks", 8}};
 }
 
 }  // namespace

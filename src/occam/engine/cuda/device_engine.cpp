@@ -51,7 +51,7 @@ DeviceEngine::SlotLayout DeviceEngine::slot_layout() const {
   layout.present = layout.models + aligned(bytes_of<std::int32_t>(capacity_.sets));
   layout.targets = layout.present + aligned(bytes_of<float>(capacity_.sets));
   layout.levels = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
-  const auto levels = static_cast<std::int64_t>(windows_.layers.size());
+  const auto levels = static_cast<std::int64_t>(windows_.levels.size());
   layout.statistics = layout.levels + aligned(bytes_of<std::int32_t>(levels * (capacity_.sets + 1)));
   layout.noise = layout.statistics + aligned(bytes_of<float>(capacity_.sets * network_.statistics()));
   layout.bundles = layout.noise + aligned(bytes_of<float>(capacity_.sets * network_.noise_width()));
@@ -180,18 +180,17 @@ std::size_t DeviceEngine::fill(int slot, const StepHead& head, Ragged<const floa
   return static_cast<std::size_t>(layout_.raw) + numbers * sizeof(float);
 }
 
-// Where the outputs of every convolution begin.
+// Where the windows of every level begin.
 void DeviceEngine::fill_levels(std::byte* slot, Ragged<const float> data) const {
   auto* const levels = reinterpret_cast<std::int32_t*>(slot + layout_.levels);
-  const std::size_t stride = static_cast<std::size_t>(capacity_.sets) + 1;
-  for (std::size_t l = 0; l < windows_.layers.size(); ++l) levels[l * stride] = 0;
+  const std::int64_t stride = capacity_.sets + 1;
+  std::vector<std::int64_t> rows(windows_.levels.size());
+  for (std::size_t l = 0; l < windows_.levels.size(); ++l) levels[static_cast<std::int64_t>(l) * stride] = 0;
   for (std::int64_t b = 0; b < data.sets; ++b) {
-    std::int64_t rows = windows_.continued(data.size(b));
-    std::int32_t* at = levels + b;
-    for (const Window& window : windows_.layers) {
-      rows = (rows - window.kernel) / window.stride + 1;
-      at[1] = at[0] + static_cast<std::int32_t>(rows);
-      at += stride;
+    for (std::size_t l = 0; l < windows_.levels.size(); ++l) {
+      rows[l] = windows_.levels[l].count(windows_.seen(l, data.size(b), rows));
+      std::int32_t* const at = levels + static_cast<std::int64_t>(l) * stride + b;
+      at[1] = at[0] + static_cast<std::int32_t>(rows[l]);
     }
   }
 }

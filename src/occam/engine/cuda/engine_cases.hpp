@@ -103,7 +103,10 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   add("one_convolution",
       {{"lstm", 0}, {"filters", {16}}, {"kernels", {5}}, {"strides", {7}}, {"log_n", false}});
   add("wide_windows", {{"filters", {5, 32}}, {"kernels", {9, 7}}, {"strides", {1, 1}}});
-  add("no_post", {{"post_layers", 0}, {"summary", 0}}).parameters = 2;
+  add("no_post", {{"post_layers", 0}, {"summary", 0}, {"window", 0}}).parameters = 2;
+  add("no_windows", {{"window", 0}});
+  add("windows_of_four", {{"lstm", 0}, {"window", 4}, {"window_layers", 1}}).optimiser = Optimiser::muon;
+  add("windows_without_moments", {{"window", 3}, {"moments", 0}});
   add("softmax", {{"head", "softmax"}, {"growth", false}});
   add_head_cases("sequence_", small, cases);
   EngineCase& dropout = add("statistics_mc_dropout", {{"head", "mc-dropout"}});

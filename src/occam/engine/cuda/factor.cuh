@@ -19,8 +19,9 @@ template <bool kBack, class Group>
 __device__ void factor_all(const Group& group, const FactorView& v, const Feed& feed, int member,
                            int members) {
   const int blocks = v.pool.moment_blocks;
+  const std::int32_t* const offsets = offsets_of(feed, v.pool.level);
   for (int task = member; task < feed.head->sets * blocks; task += members) {
-    const int set = task / blocks, n = feed.offsets[set + 1] - feed.offsets[set];
+    const int set = task / blocks, n = offsets[set + 1] - offsets[set];
     if constexpr (kBack) {
       factor_of_set_back(group, v, set, task % blocks, n);
     } else {

@@ -302,7 +302,8 @@ class PlainDevice final : public Device {
   }
 
   void factor(const Launch& launch, int set) {
-    const int n = place_of_set(set).n;
+    const std::int32_t* const offsets = offsets_of(feed_, launch.factor.pool.level);
+    const int n = offsets[set + 1] - offsets[set];
     for (int h = 0; h < launch.factor.pool.moment_blocks; ++h) {
       if (launch.kind == LaunchKind::factor) {
         factor_of_set(OneCaller{}, launch.factor, set, h, n);

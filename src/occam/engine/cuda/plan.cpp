@@ -1,33 +1,20 @@
 #include "occam/engine/cuda/plan.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
-#include "occam/engine/cuda/plan_builder.hpp"
-#include "occam/nn/factor.hpp"
+#include "occam/engine/cuda/plan_invariant.hpp"
 
 namespace occam::gpu {
 namespace {
 
-class Builder final : ProgramBuilder {
+class Builder final : InvariantBuilder {
  public:
-  Builder(const Network<float>& network, const LearningPlan& plan, Capacity capacity, Arena& arena)
-      : ProgramBuilder(network, plan, capacity, arena),
-        pooling_(pooling_named(config_.body.value("pooling", std::string()))) {}
+  using InvariantBuilder::InvariantBuilder;
 
   Program build();
 
  private:
-  // What an invariant module holds.
-  struct Invariant {
-    std::vector<Layer> embed, score, after;
-    std::optional<Layer> score_out, factors, input_factors;
-    Value x;
-    std::vector<Value> embedded, scored, afterwards;
-    Value scores, factor_values, pooled, d_pooled;
-    PoolView view;
-  };
   struct Module {
     Invariant invariant;
     Layer from_x, from_set;
@@ -38,74 +25,32 @@ class Builder final : ProgramBuilder {
   };
 
   std::int64_t option(const char* name) const { return config_.body.at(name).get<std::int64_t>(); }
-  Invariant make_invariant(const std::string& name, const Value& x);
+  InvariantOptions options() const;
   Module make_module(const std::string& name, const Value& x);
-  void make_factors();
-  void factor(std::vector<Launch>& launches, LaunchKind kind);
 
-  void forward_rows(Invariant& part, int x);
   int forward_sets(std::vector<Launch>& launches, Invariant& part);
-  std::vector<Source> backward_rows(Invariant& part, bool further);
-  void backward_sets(Invariant& part, std::vector<Source> sources);
 
   void body(std::vector<Launch>& launches);
 
-  Pooling pooling_;
   std::vector<Module> modules_;
   Invariant invariant_;
-  FactorView factor_;
 };
 
-Builder::Invariant Builder::make_invariant(const std::string& name, const Value& x) {
-  Invariant part;
-  part.x = x;
-  part.embed = stack(name + ".embed", option("inv_layers"));
-  part.after = stack(name + ".after", option("after_layers"));
-  part.embedded = values(part.embed, false);
-  if (pooling_ == Pooling::attention) {
-    part.score = stack(name + ".score", option("inv_layers"));
-    part.score_out = layer(name + ".score_out", Activation::identity);
-    part.scored = values(part.score, false);
-    part.scores = value(part.score_out->out, false);
-  }
-  if (option("moments") > 0) {
-    part.factors = layer(name + ".moments", Activation::identity);
-    part.input_factors = layer(name + ".moments_of_input", Activation::identity);
-    part.factor_values = value(part.factors->out, false);
-  }
-  part.pooled = value(part.after.front().in, true);
-  part.d_pooled = value(part.after.front().in, true);
-  part.afterwards = values(part.after, true);
-
-  const Standardisation& s = config_.standardisation;
-  PoolView& view = part.view;
-  view.pooling = pooling_;
-  view.width = part.embed.back().out;
-  view.stride = padded16(view.width);
-  view.e = part.embedded.back().data;
-  view.score = part.scores.data;
-  if (pooling_ == Pooling::attention) {
-    view.top = arena_.take<float>(capacity_.sets * view.stride);
-    view.inverse = arena_.take<float>(capacity_.sets * view.stride);
-  }
-  if (pooling_ == Pooling::max) view.largest = arena_.take<std::int32_t>(capacity_.sets * view.stride);
-  view.sum_scale = static_cast<float>(1 / s.typical_n);
-  view.log_n = config_.options.log_n;
-  view.log_n_mean = s.log_n_mean;
-  view.log_n_scale = s.log_n_scale;
-  view.moments = static_cast<std::int32_t>(option("moments"));
-  view.moment_blocks = static_cast<std::int32_t>(option("moment_blocks"));
-  view.moments_stride = padded16(part.factor_values.columns);
-  view.factors = part.factor_values.data;
-  view.pooled = part.pooled.data;
-  view.d_pooled = part.d_pooled.data;
-  view.pooled_stride = padded16(part.pooled.columns);
-  return part;
+InvariantOptions Builder::options() const {
+  InvariantOptions o;
+  o.inv_layers = option("inv_layers");
+  o.after_layers = option("after_layers");
+  o.pooling = config_.body.at("pooling").get<std::string>();
+  o.moments = option("moments");
+  o.moment_blocks = option("moment_blocks");
+  o.factor = config_.body.at("factor").get<bool>();
+  o.gains = config_.body.at("gains").get<bool>();
+  return o;
 }
 
 Builder::Module Builder::make_module(const std::string& name, const Value& x) {
   Module module;
-  module.invariant = make_invariant(name, x);
+  module.invariant = make_invariant(name, x, options(), config_.options.log_n);
   // One tensor for an observation and the summary of its data set, side by side.
   const Layer both = layer(name + ".dense0", Activation::elu);
   module.from_x = {both.weight, -1, x.columns, both.out, Activation::elu};
@@ -122,27 +67,10 @@ Builder::Module Builder::make_module(const std::string& name, const Value& x) {
   return module;
 }
 
-void Builder::forward_rows(Invariant& part, int x) {
-  const int e = forward(x, part.embed, part.embedded, true);
-  if (part.factors) {
-    Op op;
-    op.bias = part.factors->bias;
-    product({source(e, *part.factors, false), source(x, *part.input_factors, false)}, part.factor_values,
-            false, op);
-  }
-  release(e);
-  if (!part.score_out) return;
-  const int s = forward(x, part.score, part.scored, true);
-  Op op;
-  op.bias = part.score_out->bias;
-  product({source(s, *part.score_out, false)}, part.scores, false, op);
-  release(s);
-}
-
 // Leaves the features of data sets in the buffer that it returns, with the program still open.
 int Builder::forward_sets(std::vector<Launch>& launches, Invariant& part) {
   pool(launches, part.view);
-  if (&part == &invariant_ && factor_.out != nullptr) factor(launches, LaunchKind::factor);
+  if (&part == &invariant_) factor(launches, LaunchKind::factor);
   begin(true);
   return forward(load(part.pooled), part.after, part.afterwards, false);
 }
@@ -172,80 +100,6 @@ void Builder::body(std::vector<Launch>& launches) {
   end(launches);
 }
 
-void Builder::backward_sets(Invariant& part, std::vector<Source> sources) {
-  const Value d_top = value(part.afterwards.back().columns, true);
-  int d = backward(std::move(sources), part.afterwards.back(), d_top, true);
-  d = stack_back(d, part.after, part.afterwards, part.pooled, d_top, 0);
-  product({source(d, part.after.front(), true)}, part.d_pooled, false);
-}
-
-// What the gradient of x is made of; nothing unless it goes `further`.
-std::vector<Source> Builder::backward_rows(Invariant& part, bool further) {
-  std::vector<Source> sources;
-  Op op;
-  op.pool = part.view;
-  int factors = -1;
-  if (part.factors) {
-    op.add = Add::moments;
-    const Value d = value(part.factor_values.columns, false);
-    factors = product({}, d, true, op);
-    learn(*part.factors, part.embedded.back(), d);
-    learn(*part.input_factors, part.x, d);
-    if (further) sources.push_back(source(factors, *part.input_factors, true));
-  }
-  if (part.score_out) {
-    op.add = Add::score;
-    const Value d_scores = value(part.scores.columns, false);
-    const int s = product({}, d_scores, true, op);
-    learn(*part.score_out, part.scored.back(), d_scores);
-    const Value d_top = value(part.scored.back().columns, false);
-    int d = backward({source(s, *part.score_out, true)}, part.scored.back(), d_top, true);
-    release(s);
-    d = stack_back(d, part.score, part.scored, part.x, d_top, 0);
-    if (further) {
-      sources.push_back(source(d, part.score.front(), true));
-    } else {
-      release(d);
-    }
-  }
-  op.add = Add::pool;
-  const Value d_top = value(part.embedded.back().columns, false);
-  std::vector<Source> to_e;
-  if (part.factors) to_e.push_back(source(factors, *part.factors, true));
-  int d = backward(to_e, part.embedded.back(), d_top, true, op);
-  d = stack_back(d, part.embed, part.embedded, part.x, d_top, 0);
-  if (further) sources.push_back(source(d, part.embed.front(), true));
-  return sources;
-}
-
-// A head that reads the factors of the moments and their gains, too.
-void Builder::make_factors() {
-  const PoolView& pool = invariant_.view;
-  const Value factors = value(pool.pairs() * pool.moment_blocks, true);
-  Value gains;
-  if (config_.body.at("gains").get<bool>() && pool.moments > 1)
-    gains = value(gain_columns(pool.moments) * pool.moment_blocks, true);
-  make_head(invariant_.afterwards.back(), gains, factors, true);
-  factor_.pool = pool;
-  factor_.stride = padded16(factors.columns);
-  factor_.out = factors.data;
-  factor_.d_out = gradient_of(factors);
-  factor_.d_pooled = invariant_.d_pooled.data;
-  factor_.scratch = arena_.take<double>(capacity_.sets * factors.columns);
-  if (gains.columns == 0) return;
-  factor_.gain_stride = padded16(gains.columns);
-  factor_.gains = gains.data;
-  factor_.d_gains = gradient_of(gains);
-  factor_.left = arena_.take<double>(capacity_.sets * factors.columns);
-}
-
-void Builder::factor(std::vector<Launch>& launches, LaunchKind kind) {
-  Launch launch;
-  launch.kind = kind;
-  launch.factor = factor_;
-  launches.push_back(launch);
-}
-
 Program Builder::build() {
   program_.input = input();
   const Value* x = &x_;
@@ -254,12 +108,14 @@ Program Builder::build() {
     modules_.push_back(make_module("equivariant" + std::to_string(i), *x));
     x = &modules_.back().output();
   }
-  invariant_ = make_invariant("invariant", *x);
-  if (config_.body.at("factor").get<bool>() && option("moments") > 0) {
-    make_factors();
-  } else {
-    make_head(invariant_.afterwards.back());
-  }
+  const InvariantOptions o = options();
+  invariant_ = make_invariant("invariant", *x, o, config_.options.log_n);
+  make_factors(invariant_, o);
+  std::vector<Feature> features;
+  if (gains_.columns > 0) features.push_back({gains_, true, false});
+  if (factors_.columns > 0) features.push_back({factors_, true, true});
+  make_head(invariant_.afterwards.back(), features);
+  read_back(invariant_);
 
   body(program_.forward);
   program_.training = program_.forward;
@@ -271,7 +127,7 @@ Program Builder::build() {
   loss();
   back(launches, invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
   end(launches);
-  if (factor_.out != nullptr) factor(launches, LaunchKind::factor_back);
+  factor(launches, LaunchKind::factor_back);
   Invariant* part = &invariant_;
   for (std::int64_t i = static_cast<std::int64_t>(modules_.size()); i >= 0; --i) {
     begin(false);
@@ -304,7 +160,11 @@ Program Builder::build() {
     pool(launches, sum);
     begin(true);
     learn(below.from_set, below.invariant.afterwards.back(), below.d_set_part);
-    backward_sets(below.invariant, {source(load(below.d_set_part), below.from_set, true)});
+    const Value d_after = value(below.invariant.afterwards.back().columns, true);
+    backward_sets(below.invariant,
+                  backward({source(load(below.d_set_part), below.from_set, true)},
+                           below.invariant.afterwards.back(), d_after, true),
+                  d_after);
     end(launches);
     part = &below.invariant;
   }

@@ -29,15 +29,26 @@ struct Capacity {
   std::int64_t rows = 0, sets = 0;
 };
 
-// Convolutions over time: how many rows of each level a series of n observations has.
+// Windows over time, of convolutions and of what is read as if exchangeable: a level of rows for each, that
+// of observations being 0.
 struct Window {
   std::int64_t kernel = 1, stride = 1;
+  std::int32_t from = 0;  // the level below
+
+  std::int64_t count(std::int64_t rows) const { return (rows - kernel) / stride + 1; }
 };
 struct Windows {
-  std::vector<Window> layers;
-  std::int64_t shortest = 1;  // series of fewer rows are continued with zeros up to here
+  std::vector<Window> levels;  // from 1 on
+  std::size_t convolutions = 0;
+  std::int64_t shortest = 1;  // series of fewer rows are continued with zeros up to here, for convolutions
 
-  std::int64_t continued(std::int64_t n) const { return n < shortest ? shortest : n; }
+  bool apart() const { return levels.size() > convolutions; }  // whether the last are read as exchangeable
+  std::int64_t continued(std::int64_t n) const { return std::max(n, shortest); }
+  // Rows that those of a level look at, in a series of n; `below` are those of the levels below.
+  std::int64_t seen(std::size_t level, std::int64_t n, const std::vector<std::int64_t>& below) const {
+    if (level >= convolutions) return std::max(n, levels[level].kernel);
+    return level == 0 ? continued(n) : below[level - 1];
+  }
 };
 Windows windows_of(const NetworkConfig& config);
 

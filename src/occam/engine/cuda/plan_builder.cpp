@@ -16,11 +16,6 @@ void refuse(bool yes, const std::string& what) {
   if (yes) throw Error(ErrorKind::usage, "the CUDA engine does not know {}; use --device cpu", what);
 }
 
-Pooling pooling_named(const std::string& name) {
-  const auto& names = pooling_names();
-  return static_cast<Pooling>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 const Tensor& ProgramBuilder::tensor(const std::string& name) const {
   const Tensor* found = network_.layout().find(name);
   if (found == nullptr) throw Error(ErrorKind::internal, "no tensor '{}' in the network", name);
@@ -142,6 +137,8 @@ Source ProgramBuilder::source(int buffer, const Layer& layer, bool transposed) {
 
 // The buffer of the result, or -1 unless it is kept: a device needs it while it works in any case.
 int ProgramBuilder::product(std::vector<Source> sources, const Value& to, bool keep, Op op) {
+  if (op.y != nullptr && op.from != nullptr)
+    throw Error(ErrorKind::internal, "an op cannot both add a row and read the slope of an activation");
   op.kind = OpKind::product;
   op.sources = static_cast<std::int32_t>(sources.size());
   std::copy(sources.begin(), sources.end(), op.source);
@@ -170,7 +167,10 @@ int ProgramBuilder::forward(int in, const std::vector<Layer>& layers, const std:
         continue;
       }
       // By itself: a block need not hold more than two wide matrices at a time.
-      product({its}, other.product, false);
+      Op before = op;
+      before.bias = -1;
+      before.activation = Activation::identity;
+      product({its}, other.product, false, before);
       release(its.buffer);
       op.add = Add::set_row;
       op.from = other.product.data;
@@ -249,7 +249,7 @@ Layer ProgramBuilder::also_reads(Layer layer, const Value& x, bool learned) {
   return layer;
 }
 
-const float* ProgramBuilder::gradient_of(const Value& x) const {
+float* ProgramBuilder::gradient_of(const Value& x) const {
   const auto last = std::find_if(besides_.rbegin(), besides_.rend(),
                                  [&](const Beside& beside) { return beside.x.data == x.data; });
   return last == besides_.rend() ? nullptr : last->d.data;
@@ -265,7 +265,7 @@ void ProgramBuilder::beside_back(int d, const Layer& layer, const Value& of) {
       op.add = Add::set_row;
       op.from = beside.before;
     }
-    product({source(d, beside.layer, true)}, beside.d, false, op);
+    backward({source(d, beside.layer, true)}, beside.x, beside.d, false, op);
   }
 }
 
@@ -357,7 +357,7 @@ void ProgramBuilder::make_latent() {
   latent_.scratch = arena_.take<double>(capacity_.sets * L);
 }
 
-void ProgramBuilder::make_head(const Value& top, const Value& more, const Value& direct, bool learned) {
+void ProgramBuilder::make_head(const Value& top, const std::vector<Feature>& others) {
   const std::string& head = config_.options.head;
   const bool ours = head == "evidential" || head == "softmax";  // rivals do without direct and growth
   program_.losses = arena_.take<double>(capacity_.sets);
@@ -372,13 +372,16 @@ void ProgramBuilder::make_head(const Value& top, const Value& more, const Value&
     summary_ = layer("summary", Activation::identity);
     summary_value_ = value(summary_->out, kSetRows);
   }
-  if (direct.columns > 0) {
-    const bool directly = (ours && config_.options.direct) || post_.empty();
-    refuse(directly && !summary_, "outputs that read factors of moments, or statistics, without a summary");
-    if (directly) summary_ = also_reads(*summary_, direct, learned);
-    if (post_.empty() && more.columns > 0) summary_ = also_reads(*summary_, more, learned);
-    if (!post_.empty()) post_.front() = also_reads(post_.front(), direct, learned);
-    if (!post_.empty() && more.columns > 0) post_.front() = also_reads(post_.front(), more, learned);
+  const bool directly = ours && config_.options.direct && !post_.empty();
+  refuse((directly || post_.empty()) && !others.empty() && !summary_,
+         "outputs that read factors of moments, or statistics, without a summary");
+  // From the last columns of a layer down.
+  for (auto other = others.rbegin(); other != others.rend(); ++other) {
+    if (post_.empty() || (directly && other->direct))
+      summary_ = also_reads(*summary_, other->x, other->learned);
+  }
+  for (auto other = others.rbegin(); other != others.rend() && !post_.empty(); ++other) {
+    post_.front() = also_reads(post_.front(), other->x, other->learned);
   }
   if (head == "vae" || head == "mmd-vae") make_latent();
   models_ = layer("head", Activation::identity);

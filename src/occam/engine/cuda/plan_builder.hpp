@@ -43,12 +43,19 @@ struct Layer {
 };
 
 // What a layer reads beside the output of the one before: the weights for it and, where x came out of layers
-// itself, the gradient of x, which is `before`, that of layers above, and what this one adds. `product` has
-// room for x times the weights.
+// itself, the gradient of x, which is `before`, that of layers above, and what this one adds; where x came
+// out of an activation, that of its input. `product` has room for x times the weights.
 struct Beside {
   Layer layer;
   Value x, d, product;
   const float* before = nullptr;
+};
+
+// What the first layer of the head reads beside the top of the body. `learned`: it came out of layers, and
+// has a gradient. `direct`: the summary reads it, too, where it is to.
+struct Feature {
+  Value x;
+  bool learned, direct;
 };
 
 class ProgramBuilder {
@@ -88,13 +95,10 @@ class ProgramBuilder {
   int stack_back(int d, const std::vector<Layer>& layers, const std::vector<Value>& outputs, const Value& x,
                  const Value& d_top, std::int64_t down_to);
 
-  // Everything behind the features, which are the columns of `top` and behind them those of `more` and of
-  // `direct`, if any: gains, and factors of moments or statistics. The first layer reads these beside `top`,
-  // and the summary `direct` beside the post layers, where it is to read them directly. Has a gradient for
-  // those that are `learned`.
-  void make_head(const Value& top, const Value& more = {}, const Value& direct = {}, bool learned = false);
-  // Of what layers of the head read beside.
-  const float* gradient_of(const Value& x) const;
+  // Everything behind the features: the columns of `top`, and behind them those of the others in their order.
+  void make_head(const Value& top, const std::vector<Feature>& others);
+  // Of what layers of the head read beside; null where none is wanted.
+  float* gradient_of(const Value& x) const;
   // Both may end a program and begin another, which they leave open: latent variables lie between. `training`
   // is with the noise of the head.
   void outputs(std::vector<Launch>& launches, int features, bool training);
@@ -146,8 +150,6 @@ class ProgramBuilder {
 
 // Error(usage) of what only the CPU knows.
 void refuse(bool yes, const std::string& what);
-
-Pooling pooling_named(const std::string& name);
 
 Program make_sequence_program(const Network<float>& network, const LearningPlan& plan, Capacity capacity,
                               Arena& arena);

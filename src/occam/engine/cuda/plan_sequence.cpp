@@ -1,10 +1,11 @@
 // Programs of sequence networks. Convolutions are products of rows: a row of windows is gathered from the
 // level below when it is loaded, and kept for the gradients of weights; on the way back each row adds up what
 // the windows over it pass on. The LSTM's inputs are a product of rows too, and its recurrence a launch of
-// its own, which runs beside the convolutions.
+// its own, which runs beside the convolutions. Windows that are read as if exchangeable are rows of a level
+// of their own.
 #include <algorithm>
 
-#include "occam/engine/cuda/plan_builder.hpp"
+#include "occam/engine/cuda/plan_invariant.hpp"
 
 namespace occam::gpu {
 
@@ -13,19 +14,23 @@ Windows windows_of(const NetworkConfig& config) {
   if (config.options.architecture != "sequence") return windows;
   const auto kernels = config.body.at("kernels").get<std::vector<std::int64_t>>();
   const auto strides = config.body.at("strides").get<std::vector<std::int64_t>>();
-  for (std::size_t i = 0; i < kernels.size(); ++i) windows.layers.push_back({kernels[i], strides[i]});
-  for (auto window = windows.layers.rbegin(); window != windows.layers.rend(); ++window) {
+  windows.convolutions = kernels.size();
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    windows.levels.push_back({kernels[i], strides[i], static_cast<std::int32_t>(i)});
+  for (auto window = windows.levels.rbegin(); window != windows.levels.rend(); ++window) {
     windows.shortest = (windows.shortest - 1) * window->stride + window->kernel;
   }
+  if (const auto window = config.body.at("window").get<std::int64_t>(); window > 0)
+    windows.levels.push_back({window, 1, 0});
   return windows;
 }
 
 namespace {
 
-class SequenceBuilder final : ProgramBuilder {
+class SequenceBuilder final : InvariantBuilder {
  public:
   SequenceBuilder(const Network<float>& network, const LearningPlan& plan, Capacity capacity, Arena& arena)
-      : ProgramBuilder(network, plan, capacity, arena),
+      : InvariantBuilder(network, plan, capacity, arena),
         units_(config_.body.at("lstm").get<std::int64_t>()),
         windows_(windows_of(config_)),
         pooling_(pooling_named(config_.body.at("pooling").get<std::string>())) {}
@@ -40,13 +45,18 @@ class SequenceBuilder final : ProgramBuilder {
   };
 
   std::int64_t most_rows(RowKind rows) const override;
+  // Whether there is something for the LSTM to run beside.
+  bool aside() const { return !windows_.levels.empty(); }
   void make_lstm();
   void make_convolutions();
+  void make_windows();
   void make_features();
   void lstm_inputs(std::vector<Launch>& launches);
   void lstm(std::vector<Launch>& launches, LaunchKind kind);
   void convolve(std::vector<Launch>& launches, const Convolution& layer);
   void convolve_back(std::vector<Launch>& launches, std::size_t at);
+  void look(std::vector<Launch>& launches);
+  void look_back(std::vector<Launch>& launches);
   void body(std::vector<Launch>& launches);
   void begin_features();
 
@@ -58,16 +68,16 @@ class SequenceBuilder final : ProgramBuilder {
   LstmView lstm_;
   std::vector<Convolution> convolutions_;
   PoolView pool_;
+  Invariant look_;  // at windows
+  WindowView window_;
   Value features_, d_features_, statistics_;
 };
 
 // A window more than its share for every data set, since shares are rounded.
 std::int64_t SequenceBuilder::most_rows(RowKind rows) const {
-  std::int64_t most = ProgramBuilder::most_rows(rows);
-  for (std::int32_t i = 0; i < rows.level; ++i) {
-    most = most / windows_.layers[static_cast<std::size_t>(i)].stride + capacity_.sets;
-  }
-  return most;
+  if (rows.level == 0) return ProgramBuilder::most_rows(rows);
+  const Window& window = windows_.levels[static_cast<std::size_t>(rows.level) - 1];
+  return most_rows(RowKind::of_level(window.from)) / window.stride + capacity_.sets;
 }
 
 void SequenceBuilder::make_lstm() {
@@ -87,9 +97,9 @@ void SequenceBuilder::make_lstm() {
 
 void SequenceBuilder::make_convolutions() {
   Value x = x_;
-  for (std::size_t i = 0; i < windows_.layers.size(); ++i) {
+  for (std::size_t i = 0; i < windows_.convolutions; ++i) {
     const std::string name = "conv" + std::to_string(i);
-    const Window& window = windows_.layers[i];
+    const Window& window = windows_.levels[i];
     const auto rows = RowKind::of_level(static_cast<std::int32_t>(i) + 1);
     Convolution c;
     const Tensor& weight = tensor(name + ".weight");
@@ -103,11 +113,27 @@ void SequenceBuilder::make_convolutions() {
               static_cast<std::int32_t>(window.stride),
               x.columns,
               rows.level,
+              window.from,
               x.data,
               c.d_windows.data};
     x = c.y;
     convolutions_.push_back(c);
   }
+}
+
+// The same windows of rows, whatever their order.
+void SequenceBuilder::make_windows() {
+  const auto level = static_cast<std::int32_t>(windows_.levels.size());
+  const Window& window = windows_.levels.back();
+  const auto option = [&](const char* name) { return config_.body.at(name).get<std::int64_t>(); };
+  InvariantOptions o;
+  o.inv_layers = option("window_layers");
+  o.moments = option("moments");
+  o.moment_blocks = option("moment_blocks");
+  const Value rows = value(window.kernel * x_.columns, RowKind::of_level(level));
+  look_ = make_invariant("windows", rows, o, config_.options.log_n);
+  make_factors(look_, o);
+  window_ = {static_cast<std::int32_t>(window.kernel), 1, x_.columns, level, 0, x_.data, nullptr};
 }
 
 // [last h, pooled channels, log N], and the statistics beside them.
@@ -146,7 +172,7 @@ void SequenceBuilder::make_features() {
 
 void SequenceBuilder::lstm_inputs(std::vector<Launch>& launches) {
   begin(false);
-  launch_.beside = !convolutions_.empty();
+  launch_.beside = aside();
   Op op;
   op.bias = wx_.bias;
   product({source(load(x_), wx_, false)}, gates_, false, op);
@@ -157,7 +183,7 @@ void SequenceBuilder::lstm(std::vector<Launch>& launches, LaunchKind kind) {
   Launch launch;
   launch.kind = kind;
   launch.lstm = lstm_;
-  launch.beside = !convolutions_.empty();
+  launch.beside = aside();
   launches.push_back(launch);
 }
 
@@ -191,6 +217,37 @@ void SequenceBuilder::convolve_back(std::vector<Launch>& launches, std::size_t a
   end(launches);
 }
 
+void SequenceBuilder::look(std::vector<Launch>& launches) {
+  begin(look_.x.rows);
+  Op gather;
+  gather.add = Add::windows;
+  gather.window = window_;
+  gather.store = look_.x.data;
+  Value from = look_.x;
+  from.data = const_cast<float*>(window_.x);
+  const int x = load(from, gather);
+  forward_rows(look_, x);
+  release(x);
+  end(launches);
+  pool(launches, look_.view);
+  factor(launches, LaunchKind::factor);
+  begin(true);
+  release(forward(load(look_.pooled), look_.after, look_.afterwards, false));
+  end(launches);
+}
+
+void SequenceBuilder::look_back(std::vector<Launch>& launches) {
+  begin(true);
+  Value d = look_.afterwards.back();
+  d.data = gradient_of(d);
+  backward_sets(look_, load(d), d);
+  end(launches);
+  factor(launches, LaunchKind::factor_back);
+  begin(look_.x.rows);
+  backward_rows(look_, false);
+  end(launches);
+}
+
 void SequenceBuilder::body(std::vector<Launch>& launches) {
   if (units_ > 0) {
     lstm_inputs(launches);
@@ -198,6 +255,7 @@ void SequenceBuilder::body(std::vector<Launch>& launches) {
   }
   for (const Convolution& c : convolutions_) convolve(launches, c);
   if (!convolutions_.empty()) pool(launches, pool_);
+  if (windows_.apart()) look(launches);
 }
 
 void SequenceBuilder::begin_features() {
@@ -206,11 +264,19 @@ void SequenceBuilder::begin_features() {
 }
 
 Program SequenceBuilder::build() {
+  refuse(units_ == 0 && windows_.convolutions == 0, "sequence networks without LSTM and convolutions");
   program_.input = input();
   if (units_ > 0) make_lstm();
   make_convolutions();
+  if (windows_.apart()) make_windows();
   make_features();
-  make_head(features_, {}, statistics_);
+  std::vector<Feature> others;
+  if (windows_.apart()) others.push_back({look_.afterwards.back(), true, false});
+  if (gains_.columns > 0) others.push_back({gains_, true, false});
+  if (factors_.columns > 0) others.push_back({factors_, true, true});
+  if (statistics_.columns > 0) others.push_back({statistics_, false, true});
+  make_head(features_, others);
+  read_back(look_);
 
   body(program_.forward);
   program_.training = program_.forward;
@@ -230,6 +296,7 @@ Program SequenceBuilder::build() {
     learn(wh_, before_, gates_);
   }
   for (std::size_t i = convolutions_.size(); i > 0; --i) convolve_back(launches, i - 1);
+  if (windows_.apart()) look_back(launches);
   return finish();
 }
 

@@ -39,7 +39,7 @@ struct Feed {
   const float* present;         // (sets) parameters that the true model has
   const float* targets;         // (sets, P) of the parameters, NaN: none
   const float* raw;             // (rows, D)
-  const std::int32_t* levels;   // (L, level_stride) offsets of the outputs of convolutions
+  const std::int32_t* levels;   // (L, level_stride) offsets of windows, of one convolution after the other
   std::int32_t level_stride;    //
   const float* statistics;      // (sets, S)
   const float* noise;           // (sets, noise_stride) what the head draws in training
@@ -118,7 +118,8 @@ struct FactorView {
 // of the outputs' level.
 struct WindowView {
   std::int32_t kernel = 0, stride = 0, in = 0;
-  std::int32_t level = 0;    // of the outputs; x is of the one below
+  std::int32_t level = 0;    // of the outputs
+  std::int32_t from = 0;     // of x
   const float* x = nullptr;  // (rows, padded in)
   const float* d = nullptr;  // (outputs, padded kernel in) gradient of the windows
 };

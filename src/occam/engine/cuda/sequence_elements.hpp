@@ -26,7 +26,7 @@ struct WindowRows {
 
   WindowRows() = default;
   OCCAM_BOTH WindowRows(const WindowView& of, const Feed& feed)
-      : view(of), in(offsets_of(feed, of.level - 1)), out(offsets_of(feed, of.level)) {}
+      : view(of), in(offsets_of(feed, of.from)), out(offsets_of(feed, of.level)) {}
 };
 
 // One number of the window that row `at` of the outputs looks at; zero behind the end of a short series.

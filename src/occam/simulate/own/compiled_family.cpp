@@ -221,7 +221,11 @@ bool CompiledFamily::evidences_together(std::span<const Prior> priors, std::span
     fixed.push_back(prior.is_fixed() ? prior.argument(0) : std::numeric_limits<double>::quiet_NaN());
   std::vector<Handed> handed;
   for (const DataView& one : data) handed.push_back({fixed, one.n, one.data, {}});
-  const auto where = [&](std::size_t b) { return fmt::format("data with n = {}", data[b].n); };
+  // With the first row, by which it is found again in a file.
+  const auto where = [&](std::size_t b) {
+    const std::span<const float> row(data[b].data, model().columns.size());
+    return fmt::format("data with n = {} and first row {}", data[b].n, fmt::join(row, ", "));
+  };
   std::unique_ptr<Worker> worker = work(OCCAM_EVIDENCE, handed, true, where);
 
   const Made made(*worker);
