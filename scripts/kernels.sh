@@ -29,7 +29,10 @@ fi
 echo "Compiling the kernels for GPUs"
 # Without the build files, which would compile half of the library first. For one kind of GPU: a mistake shows there.
 mkdir -p build
-for source in src/occam/*/cuda/*.cu; do
-  "$nvcc" -std=c++20 -gencode=arch=compute_90,code=sm_90 -I src ${OCCAM_HEADERS:+-I "$OCCAM_HEADERS"} \
-    -c "$source" -o "build/$(basename "$source" .cu).o"
-done
+compile() {
+  "$1" -std=c++20 -gencode=arch=compute_90,code=sm_90 -I src ${OCCAM_HEADERS:+-I "$OCCAM_HEADERS"} \
+    -c "$2" -o "build/$(basename "$2" .cu).o"
+}
+export -f compile
+# The largest first; xargs fails where one of them does.
+ls -S src/occam/*/cuda/*.cu | xargs -P "$(nproc)" -I SOURCE bash -c 'compile "$@"' compile "$nvcc" SOURCE

@@ -23,6 +23,7 @@ NetworkFile train(const Problem& problem, std::int64_t iterations, std::shared_p
                   ThreadPool& pool) {
   TrainOptions options;
   options.iterations = iterations;
+  options.batch = 64;
   options.learning_rate = 2e-3;
   options.validation_datasets = 500;
   TrainRun run;

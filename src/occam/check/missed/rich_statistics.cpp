@@ -823,8 +823,29 @@ void RichStatistics::lagged_pairs(const Values& data, Collector& out) const {
       const Both lagged = both(std::span(data.tame[a]).first(n - 1), std::span(data.tame[b]).subspan(1));
       out.put(correlation(lagged.a, lagged.b) * std::sqrt(static_cast<double>(lagged.a.size())),
               "correlation of {} with the next {} times root n", columns_[a].name, columns_[b].name);
+      leads(data.plain[a], data.plain[b], columns_[a].name, columns_[b].name, out);
     }
   }
+}
+
+// The next b on the present one, then on a, then on the product of both: what each explains beyond those
+// before.
+void RichStatistics::leads(const std::vector<double>& a, const std::vector<double>& b,
+                           const std::string& of_a, const std::string& of_b, Collector& out) const {
+  std::vector<std::vector<double>> variables(5);
+  for (std::size_t t = 0; t + 1 < a.size(); ++t) {
+    if (std::isnan(a[t]) || std::isnan(b[t]) || std::isnan(b[t + 1])) continue;
+    variables[0].push_back(1);
+    variables[1].push_back(b[t]);
+    variables[2].push_back(a[t]);
+    variables[3].push_back(a[t] * b[t]);
+    variables[4].push_back(b[t + 1]);
+  }
+  const auto n = static_cast<double>(variables[0].size());
+  const std::vector<double> left = residuals(mean_products(variables), variables.size());
+  const auto gain = [&](std::size_t k) { return 0.5 * n * (log_of(left[k]) - log_of(left[k + 1])); };
+  out.put(gain(2), "evidence that {} leads {}", of_a, of_b);
+  out.put(gain(3), "evidence that {} decides how {} goes on", of_a, of_b);
 }
 
 }  // namespace occam

@@ -68,6 +68,8 @@ class RichStatistics {
   void memory(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void waves(const Typical& typical, std::vector<double> tame, Collector& out) const;
   void lagged_pairs(const Values& data, Collector& out) const;
+  void leads(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
+             const std::string& of_b, Collector& out) const;
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
