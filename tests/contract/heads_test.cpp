@@ -25,6 +25,7 @@ std::vector<json> heads_on_bodies() {
                 {"after_width", 6},      {"equiv_width", 5}, {"pooling", "attention"}};
     json sequence = {{"architecture", "sequence"},
                      {"lstm", 5},
+                     {"window", 0},
                      {"filters", {4, 3}},
                      {"kernels", {3, 2}},
                      {"strides", {1, 2}}};
