@@ -23,12 +23,8 @@ std::vector<json> heads_on_bodies() {
   for (const std::string& head : heads().names()) {
     json set = {{"architecture", "set"}, {"modules", 1},     {"inv_width", 6},
                 {"after_width", 6},      {"equiv_width", 5}, {"pooling", "attention"}};
-    json sequence = {{"architecture", "sequence"},
-                     {"lstm", 5},
-                     {"window", 0},
-                     {"filters", {4, 3}},
-                     {"kernels", {3, 2}},
-                     {"strides", {1, 2}}};
+    json sequence = {{"architecture", "sequence"}, {"lstm", 5},         {"window", 0},
+                     {"filters", {4, 3}},          {"kernels", {3, 2}}, {"strides", {1, 2}}};
     for (json* options : {&set, &sequence}) {
       (*options)["head"] = head;
       const json own = heads().at(head).resolve(json::object());
