@@ -9,7 +9,7 @@
 #include "occam/io/npz.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -223,4 +223,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<BadAbc>& bad) { return std::string(bad.param.what); });
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -5,7 +5,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // A problem file that is right, to be made wrong in one place.
@@ -226,4 +226,4 @@ TEST(GoodInput, TheOneThatIsBrokenAboveWorksWhenWhole) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

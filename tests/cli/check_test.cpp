@@ -7,7 +7,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -196,4 +196,4 @@ TEST_F(Check, BadInputIsOneMessageAndACode) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

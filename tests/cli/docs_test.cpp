@@ -14,7 +14,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 struct Step {
@@ -274,4 +274,4 @@ TEST_P(EveryPage, LinksLeadSomewhere) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

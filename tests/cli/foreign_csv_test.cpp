@@ -6,7 +6,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -139,4 +139,4 @@ TEST_F(ForeignCsv, ZeroBytesDoNotMergeDataSets) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -7,7 +7,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 CsvTable table_of(const std::string& path) {
@@ -137,4 +137,4 @@ TEST_F(Population, EvidenceAsDataComeInEndsWithTheAnswer) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

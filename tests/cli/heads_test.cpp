@@ -8,7 +8,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -180,4 +180,4 @@ TEST(HeadOptions, BadOnesAreOneMessageAndACode) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

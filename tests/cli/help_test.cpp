@@ -10,7 +10,7 @@
 #include "occam/simulate/problem_file.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // The verbs that `occam --help` lists: the first words of the lines below "Verbs:".
@@ -85,4 +85,4 @@ TEST(ModelsVerb, ShowsAProblemAsAFileThatIsTheSameProblem) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

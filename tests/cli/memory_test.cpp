@@ -7,7 +7,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 constexpr const char* kLittleTraining =
@@ -51,4 +51,4 @@ TEST(Memory, OfALongDataSetIsLittleMoreThanTheData) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

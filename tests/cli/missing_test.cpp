@@ -4,7 +4,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 const std::string kProblem =
@@ -78,4 +78,4 @@ TEST_F(MissingValues, GoThroughCheckAndTheOtherVerbs) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -7,7 +7,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 class Outputs : public ::testing::Test {
@@ -213,4 +213,4 @@ TEST_F(Outputs, WarningsAreShownAlsoWhenQuiet) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

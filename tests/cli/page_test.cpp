@@ -3,7 +3,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 TEST(Page, RefusesWhatCannotBeAPage) {
@@ -117,4 +117,4 @@ TEST(Page, IsOneFileOrSaysThatThereIsNone) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

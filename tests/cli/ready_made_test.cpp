@@ -5,7 +5,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -179,4 +179,4 @@ TEST_F(ReadyMadeNetwork, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -4,7 +4,7 @@
 
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -194,4 +194,4 @@ TEST_F(Reproduce, MistakesEndBeforeAnythingIsTrained) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

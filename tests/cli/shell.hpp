@@ -13,7 +13,7 @@
 #include "occam/io/file.hpp"
 #include "occam/io/test_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 struct Outcome {
   int code = -1;  // exit code; 128 + signal when killed, as shells have it
@@ -65,4 +65,4 @@ heeds_term() { grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$1/status; }
   TemporaryFolder capture_;
 };
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

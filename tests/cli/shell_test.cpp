@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 TEST(ShellFunctions, WaitForAConditionButNotForEver) {
@@ -33,4 +33,4 @@ TEST(BrowserTests, AreNotSkippedInCi) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -8,7 +8,7 @@
 #include "occam/io/npz.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // An Outcome that went well, with nothing on standard error.
@@ -130,4 +130,4 @@ TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -7,7 +7,7 @@
 #include "occam/io/csv.hpp"
 #include "shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using nlohmann::json;
@@ -335,4 +335,4 @@ TEST(Train, KeepsItsLastWeightsThoughSomeValidationBeforeWasLowerByChance) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

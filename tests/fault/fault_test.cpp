@@ -15,7 +15,7 @@
 
 #include "../cli/shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 using Files = std::map<std::string, std::string>;  // contents by name
@@ -207,4 +207,4 @@ TEST_F(Faults, MemoryOfCheck) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -65,7 +65,7 @@ std::size_t burst(const Target& target, const std::string& corpus, std::size_t e
   std::mt19937 random(seed == nullptr ? 1u : static_cast<unsigned>(std::strtoul(seed, nullptr, 10)));
   for (std::size_t k = 0; k < executions; ++k) {
     const std::string& base = inputs[random() % inputs.size()];
-    run(target, occam::testing::mutated(base, random));
+    run(target, occam::testing_support::mutated(base, random));
   }
   return inputs.size() + executions;
 }

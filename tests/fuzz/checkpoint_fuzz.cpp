@@ -29,7 +29,7 @@ Safetensors sample() {
   progress.failed = {0, 3};
   progress.best = sample_network(0).members[0];
   const LearningState state = fresh_state(progress.best, Optimiser::adam);
-  const occam::testing::TemporaryFolder folder;
+  const occam::testing_support::TemporaryFolder folder;
   write_checkpoint(folder / "c.checkpoint", identity(), progress, state, network().layout());
   return read_safetensors(folder / "c.checkpoint");
 }

@@ -4,7 +4,7 @@
 #include "occam/engine/cuda/device_engine.hpp"
 #include "occam/engine/cuda/engine_cases.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 std::unique_ptr<Engine> cuda_engine(const EngineCase& c, ThreadPool& pool) {
@@ -124,4 +124,4 @@ TEST(CudaEngine, TakesBatchesOfAnySize) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -41,7 +41,7 @@ TEST(HeadTrainingThreaded, SameBytesOnAnyNumberOfThreads) {
 }
 
 TEST(HeadTraining, InterruptedAndResumedEqualsUninterrupted) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   for (const std::string& head : heads().names()) {
     TrainOptions options = quick(130);
     options.replay = 3;

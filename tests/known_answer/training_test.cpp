@@ -65,7 +65,7 @@ TEST(Training, IsJudgedByAllDataSetsThatWereAskedFor) {
 }
 
 TEST(Training, InterruptedAndResumedEqualsUninterrupted) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   for (const std::int64_t replay : {1, 3}) {
     TrainOptions options = quick(260);
     options.replay = replay;
@@ -119,7 +119,7 @@ TEST(Training, EndsWhenTwiceAsMuchWouldGainTooLittle) {
 }
 
 TEST(Training, ARunThatFindsItsEndIsTheSameOnAnyThreadsAndWhenResumed) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const TrainOptions options = automatic(0.004);
   Listener through;
   const std::string whole = trained_bytes(1, options, {}, through);
@@ -138,7 +138,7 @@ TEST(Training, ARunThatFindsItsEndIsTheSameOnAnyThreadsAndWhenResumed) {
 }
 
 TEST(Training, AnEnsembleIsInterruptedAndResumedLikeOneNetwork) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   TrainOptions options = quick(120);
   options.ensemble = 3;
   const Problem problem = load_problem("one-sample");
@@ -223,7 +223,7 @@ TEST(Training, RatesArePositiveWhenAResumedRunRestarts) {
   options.restart_after = 60;
   options.restarts = 1;
   options.validate_every = 10;
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   TrainRun run;
   run.checkpoint = folder / "run.checkpoint";
   struct Stopping : Listener {
@@ -339,7 +339,7 @@ TEST(Training, TheBatchFollowsTheSizeOfTheDataSets) {
 }
 
 TEST(Training, FromATableEqualsWhatTheTableAllows) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const Problem problem = load_problem("one-sample");
   ThreadPool pool(2);
   Batch batch;

@@ -6,7 +6,7 @@
 
 #include "../own_models/own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // on N ...: occam ... on N ranks. Open MPI refuses to run as root, and more ranks than cores, unless told to.
@@ -278,4 +278,4 @@ TEST_F(Mpi, ScriptsOfTheDocsAreScripts) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -3,7 +3,7 @@
 
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 class Compiled : public OwnModels {
@@ -85,4 +85,4 @@ TEST_F(Compiled, AMissingCompilerOrFileIsTold) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

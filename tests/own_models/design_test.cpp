@@ -4,7 +4,7 @@
 #include "occam/io/csv.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // y = slope * dose, without noise, so that every row can be checked; one observed column between two of the
@@ -166,4 +166,4 @@ TEST_F(Designed, NamesThatAFunctionCannotTakeAreRefused) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -9,7 +9,7 @@
 #include "occam/simulate/problem_file.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // What a coin with a beta prior has for evidence; `more` is done first.
@@ -115,4 +115,4 @@ TEST_F(Evidence, ThatDoesNotFitTheSimulatorIsFound) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

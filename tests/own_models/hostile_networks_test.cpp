@@ -6,7 +6,7 @@
 #include "occam/simulate/problem_file.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 class HostileNetworks : public OwnModels {
@@ -90,4 +90,4 @@ TEST_F(HostileNetworks, TheProblemInsideHasToFitTheNetwork) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

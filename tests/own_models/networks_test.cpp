@@ -11,7 +11,7 @@
 #include "occam/train/trainer.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 class OwnNetworks : public OwnModels {};
@@ -186,4 +186,4 @@ TEST_F(Examples, ResponseTimes) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -12,7 +12,7 @@
 
 #include "../cli/shell.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 // Of the Pythons there are, the first with NumPy: how to begin a PATH so that it is the one found; nothing
 // where there is none.
@@ -103,4 +103,4 @@ class OwnModels : public ::testing::Test {
   Shell shell_;
 };
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

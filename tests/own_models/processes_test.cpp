@@ -8,7 +8,7 @@
 
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // Waits until it is so, for at most half a minute.
@@ -209,4 +209,4 @@ TEST_F(Processes, NoFilesOfDeadCompilationsStay) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -10,7 +10,7 @@
 #include "occam/simulate/simulator.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 class Programs : public OwnModels {
@@ -215,4 +215,4 @@ TEST_F(Programs, AFailureDuringTrainingLeavesACheckpoint) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -12,7 +12,7 @@
 #include "occam/study/study.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 constexpr double kLevel = 1e-4;
@@ -75,4 +75,4 @@ INSTANTIATE_TEST_SUITE_P(All, ExactZoo, ::testing::ValuesIn(names()), [](const a
 });
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

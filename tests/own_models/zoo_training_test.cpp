@@ -8,7 +8,7 @@
 #include "occam/train/trainer.hpp"
 #include "own_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 struct Case {
@@ -54,4 +54,4 @@ INSTANTIATE_TEST_SUITE_P(All, ZooTraining,
                          });
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

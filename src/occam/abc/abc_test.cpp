@@ -216,7 +216,7 @@ TEST(Abc, ParametersCalledLikeOtherColumnsAreToldApart) {
   const Problem problem(std::move(spec));
   AbcResult result;
   result.particles = {5, {0, 1}, {0, 0, 0, 0, 0.25, 7, 0, 0, 0, 0.5}, {0.4, 0.6}, {1, 2}};
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   write_particles(folder / "p.csv", result, problem);
   EXPECT_EQ(read_file(folder / "p.csv"),
             "model,weight,distance,parameter_weight,mu0_x\na,0.4,1,0.25,\nb,0.6,2,0.5,7\n");

@@ -19,7 +19,7 @@
 namespace occam {
 namespace {
 
-using testing::TemporaryFolder;
+using testing_support::TemporaryFolder;
 
 CheckResult checked(const std::string& path, int threads = 2, CheckOptions options = {}) {
   ThreadPool pool(threads);
@@ -223,7 +223,7 @@ TEST(PredictionFile, MetaIsTextOfTheRightKind) {
     writer.add("true", ArrayView::of<std::int64_t>({2}, truth));
     writer.add("meta", meta);
     writer.commit();
-    return testing::failure_of([&] { PredictionReader::open(folder / "p.npz"); });
+    return testing_support::failure_of([&] { PredictionReader::open(folder / "p.npz"); });
   };
   const auto bytes = [](const std::string& text) {
     return std::vector<std::int8_t>(text.begin(), text.end());

@@ -35,7 +35,7 @@ class Observed : public ::testing::Test {
     write_file_atomic(path, text);
     return path;
   }
-  testing::TemporaryFolder folder_;
+  testing_support::TemporaryFolder folder_;
   ObservedOptions xy_{{"x", "y"}, {}};
 };
 

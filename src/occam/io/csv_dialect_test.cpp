@@ -32,7 +32,7 @@ Read read(const std::string& text, const std::string& column = "rt", const CsvFo
 
 std::string failure(const std::string& text, const CsvFormat& format = {},
                     const std::string& name = "x.csv") {
-  return testing::failure_of([&] { read(text, "rt", format, name); });
+  return testing_support::failure_of([&] { read(text, "rt", format, name); });
 }
 
 const std::vector<std::string> kNothing;

@@ -13,9 +13,9 @@
 namespace occam {
 namespace {
 
-using testing::failure_of;
-using testing::mutated;
-using testing::TemporaryFolder;
+using testing_support::failure_of;
+using testing_support::mutated;
+using testing_support::TemporaryFolder;
 using Strings = std::vector<std::string>;
 using Numbers = std::vector<double>;
 

@@ -10,7 +10,7 @@
 namespace occam {
 namespace {
 
-using testing::failure_of;
+using testing_support::failure_of;
 
 template <class Element>
 NdArray array_of(std::vector<Element> values) {

@@ -8,9 +8,9 @@
 namespace occam {
 namespace {
 
-using testing::failure_of;
-using testing::mutated;
-using testing::TemporaryFolder;
+using testing_support::failure_of;
+using testing_support::mutated;
+using testing_support::TemporaryFolder;
 
 const std::vector<float> kSix = {0, 1, 2, 3, 4, 5};
 

@@ -10,9 +10,9 @@
 namespace occam {
 namespace {
 
-using testing::failure_of;
-using testing::mutated;
-using testing::TemporaryFolder;
+using testing_support::failure_of;
+using testing_support::mutated;
+using testing_support::TemporaryFolder;
 
 std::string npz_fixture(const std::string& name) {
   return std::string(OCCAM_TEST_DATA "/io/") + name;

@@ -12,9 +12,9 @@
 namespace occam {
 namespace {
 
-using testing::failure_of;
-using testing::mutated;
-using testing::TemporaryFolder;
+using testing_support::failure_of;
+using testing_support::mutated;
+using testing_support::TemporaryFolder;
 
 Safetensors some_tensors() {
   Safetensors contents;

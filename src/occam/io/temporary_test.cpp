@@ -15,7 +15,7 @@ namespace occam {
 namespace {
 
 namespace fs = std::filesystem;
-using Folder = testing::TemporaryFolder;
+using Folder = testing_support::TemporaryFolder;
 
 TEST(Temporary, WhatDeadRunsLeftIsRemovedAndNothingElse) {
   const Folder folder;
@@ -63,7 +63,7 @@ TEST(OutputLock, IsHeldByOneAtATime) {
     const OutputLock lock(folder / "net.occam");
     const OutputLock another_file(folder / "other.occam");
     for (const char* path : {"net.occam", "here/net.occam"}) {
-      const auto error = testing::error_of([&] { OutputLock second(folder / path); });
+      const auto error = testing_support::error_of([&] { OutputLock second(folder / path); });
       ASSERT_TRUE(error);
       EXPECT_EQ(error->kind(), ErrorKind::io);
       EXPECT_NE(std::string(error->what()).find(std::to_string(::getpid())), std::string::npos);

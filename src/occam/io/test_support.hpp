@@ -9,7 +9,7 @@
 
 #include "occam/core/error.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 class TemporaryFolder {
  public:
@@ -90,4 +90,4 @@ inline std::string mutated(std::string bytes, std::mt19937& random) {
   return bytes;
 }
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

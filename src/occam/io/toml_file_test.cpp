@@ -10,9 +10,9 @@
 namespace occam {
 namespace {
 
-using testing::error_of;
-using testing::failure_of;
-using testing::TemporaryFolder;
+using testing_support::error_of;
+using testing_support::failure_of;
+using testing_support::TemporaryFolder;
 
 TEST(TomlFile, ReadsAndKnowsPlaces) {
   const TemporaryFolder folder;

@@ -8,7 +8,7 @@
 #include "occam/core/rng.hpp"
 #include "occam/parallel/test_support.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 constexpr std::int64_t kWeights = 10000;  // several chunks, the last not whole
@@ -82,4 +82,4 @@ TEST(GradientSum, RanksCoverTheTreeWithFewNodes) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -76,9 +76,11 @@ void check(const NetworkConfig& config) {
   }
 }
 
-// Set networks had no moments, and the same layers before and after pooling.
-void name_what_old_files_do_not(json& body) {
+// Sequence networks had no windows; set networks no moments, and the same layers before and after pooling.
+void name_what_old_files_do_not(const std::string& architecture, json& body) {
   if (!body.is_object()) return;
+  if (architecture == "sequence" && !body.contains("window")) body["window"] = 0;
+  if (architecture != "set") return;
   if (!body.contains("moments")) body["moments"] = 0;
   if (!body.contains("moment_blocks")) body["moment_blocks"] = 1;
   for (const char* option : {"factor", "gains"}) {
@@ -265,10 +267,7 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     for (bool* option : {&config.options.growth, &config.options.direct}) *option = false;
     set_fields(fields(config.options), json.at("options"), "network");
     nlohmann::json body = json.at("body");
-    if (config.options.architecture == "set") name_what_old_files_do_not(body);
-    // Sequence networks had no windows.
-    if (config.options.architecture == "sequence" && body.is_object() && !body.contains("window"))
-      body["window"] = 0;
+    name_what_old_files_do_not(config.options.architecture, body);
     config.body = architectures().at(config.options.architecture, ErrorKind::bad_config).resolve(body);
     config.head = config.head_kind().resolve(json.value("head", nlohmann::json::object()));
     config.channels = whole_number(json.at("channels"));

@@ -16,17 +16,17 @@ namespace occam {
 namespace {
 
 using nlohmann::json;
-using testing::example_network;
-using testing::mutated;
-using testing::sealed;
-using testing::with_element;
-using testing::with_json;
-using testing::with_metadata;
-using testing::with_tensor;
-using testing::without_tensor;
+using testing_support::example_network;
+using testing_support::mutated;
+using testing_support::sealed;
+using testing_support::with_element;
+using testing_support::with_json;
+using testing_support::with_metadata;
+using testing_support::with_tensor;
+using testing_support::without_tensor;
 
 TEST(NetworkFile, RoundTripsBitForBit) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const std::string path = folder / "n.occam";
   const NetworkFile file = example_network();
   write_network_file(path, file);

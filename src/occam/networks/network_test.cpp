@@ -18,7 +18,7 @@ NetworkConfig small(std::vector<std::int64_t> missing) {
   config.models = 3;
   config.missing = std::move(missing);
   config.standardisation = {{0.5, -1}, {2, 0.5}, 1.0, 0.5, 4};
-  config.set_options(testing::small_network(), "test");
+  config.set_options(testing_support::small_network(), "test");
   return config;
 }
 
@@ -110,6 +110,18 @@ TEST(NetworkInput, FilesFromBeforeHaveTheSameLayersBeforeAndAfterPooling) {
   EXPECT_EQ(config.body["after_width"], 5);
   EXPECT_EQ(config.body["after_layers"], config.body["inv_layers"]);
   EXPECT_EQ(config.body["moments"], 0);
+}
+
+TEST(NetworkInput, FilesFromBeforeHaveNeitherWindowsNorGains) {
+  nlohmann::json old = small({}).json();
+  old["body"].erase("gains");
+  EXPECT_EQ(NetworkConfig::from_json(old).body["gains"], false);
+  NetworkConfig series = small({});
+  series.set_options({{"architecture", "sequence"}}, "test");
+  old = series.json();
+  EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 2);
+  old["body"].erase("window");
+  EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 0);
 }
 
 // A file names the list of statistics it was trained with; those from before there were two do not.

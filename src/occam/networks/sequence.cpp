@@ -23,30 +23,29 @@ struct SequenceOptions {
   std::vector<std::int64_t> strides = {2, 2};
   std::string pooling = "max";
   std::int64_t window = 2;
-  std::int64_t window_width = 64;
-  std::int64_t window_layers = 2;
-  std::int64_t moments = 10;
-  std::int64_t moment_blocks = 4;
+  InvariantOptions windows;
 };
 
 Fields fields(SequenceOptions& o) {
-  return {
-      field("lstm", o.lstm, "hidden units of the LSTM (0: none)").at_least(0).at_most(8192),
-      field("filters", o.filters, "channels of each convolution (empty: none)").at_least(1).at_most(8192),
-      field("kernels", o.kernels, "window of each convolution").at_least(1).at_most(1024),
-      field("strides", o.strides, "stride of each convolution").at_least(1).at_most(1024),
-      field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"}),
-      field("window", o.window, "rows of the windows that are read as if exchangeable, too (0: none)")
-          .at_least(0)
-          .at_most(64),
-      field("window_width", o.window_width, "units per layer for these windows").at_least(1).at_most(8192),
-      field("window_layers", o.window_layers, "layers for these windows").at_least(1).at_most(16),
-      field("moments", o.moments, "features of a window whose mean products are pooled (0: none)")
-          .at_least(0)
-          .at_most(256),
-      field("moment_blocks", o.moment_blocks, "blocks of such features; those of different ones do not meet")
-          .at_least(1)
-          .at_most(256)};
+  return {field("lstm", o.lstm, "hidden units of the LSTM (0: none)").at_least(0).at_most(8192),
+          field("filters", o.filters, "channels of each convolution (empty: none)").at_least(1).at_most(8192),
+          field("kernels", o.kernels, "window of each convolution").at_least(1).at_most(1024),
+          field("strides", o.strides, "stride of each convolution").at_least(1).at_most(1024),
+          field("pooling", o.pooling, "how time steps are combined").one_of({"mean", "max"}),
+          field("window", o.window, "rows of the windows that are read as if exchangeable, too (0: none)")
+              .at_least(0)
+              .at_most(64),
+          field("window_width", o.windows.inv_width, "units per layer for these windows")
+              .at_least(1)
+              .at_most(8192),
+          field("window_layers", o.windows.inv_layers, "layers for these windows").at_least(1).at_most(16),
+          field("moments", o.windows.moments, "features of a window whose mean products are pooled (0: none)")
+              .at_least(0)
+              .at_most(256),
+          field("moment_blocks", o.windows.moment_blocks,
+                "blocks of such features; those of different ones do not meet")
+              .at_least(1)
+              .at_most(256)};
 }
 
 constexpr std::int64_t kLongestSeries = 1'000'000'000;
@@ -65,15 +64,6 @@ void check(const SequenceOptions& o) {
   if (o.lstm == 0 && o.filters.empty() && o.window == 0) {
     throw Error(ErrorKind::bad_config, "network: a sequence network needs an LSTM, convolutions or windows");
   }
-}
-
-InvariantOptions window_options(const SequenceOptions& o) {
-  InvariantOptions invariant;
-  invariant.inv_width = o.window_width;
-  invariant.inv_layers = o.window_layers;
-  invariant.moments = o.moments;
-  invariant.moment_blocks = o.moment_blocks;
-  return invariant;
 }
 
 template <class T>
@@ -97,9 +87,9 @@ class SequenceBody final : public Body<T> {
     channels_ = convolutions_.empty() ? 0 : in;
     features_ = o.lstm + channels_ + (log_n_ ? 1 : 0);
     if (o.window > 0) {
-      windows_.emplace(window_options(o), plan, "windows", o.window * plan.channels);
+      windows_.emplace(o.windows, plan, "windows", o.window * plan.channels);
       windows_->list(window_layers_);
-      factored_ = o.moments > 0;
+      factored_ = o.windows.moments > 0;
       features_ += windows_->out() + (factored_ ? windows_->gains() + windows_->moments() : 0);
     }
     // The rows a stack of windows needs, from the last one back.
@@ -253,7 +243,7 @@ class SequenceBody final : public Body<T> {
     return {padded, offsets, x.sets};
   }
 
-  // All windows of rows first .. first + count - 1 + window - 1, side by side.
+  // The first windows of x, one behind the other; its rows have no padding, so that a window is one piece.
   T* copy_windows(Matrix<const T> x, std::int64_t count, T* to) const {
     for (std::int64_t t = 0; t < count; ++t) to = std::copy_n(x.row(t), window_ * x.columns, to);
     return to;

@@ -9,7 +9,7 @@
 
 #include "occam/networks/network_file.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 inline nlohmann::json small_network() {
   return {{"inv_width", 5}, {"after_width", 5}, {"equiv_width", 4},
@@ -86,4 +86,4 @@ inline Safetensors with_element(Safetensors contents, const std::string& name, s
   return sealed(std::move(contents));
 }
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

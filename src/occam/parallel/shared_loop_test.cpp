@@ -6,7 +6,7 @@
 #include "occam/parallel/test_support.hpp"
 #include "occam/parallel/thread_pool.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 // The squares of 0..tasks-1, as each rank has them in the end.
@@ -67,4 +67,4 @@ TEST(SharedLoop, ADryRunDoesAllAndCountsItsShare) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

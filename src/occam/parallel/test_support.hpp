@@ -11,7 +11,7 @@
 
 #include "occam/parallel/communicator.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 class ThreadRank final : public Communicator {
  public:
@@ -119,4 +119,4 @@ inline void on_ranks(int ranks, const std::function<void(Communicator&)>& body) 
   }
 }
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -15,8 +15,8 @@ namespace occam {
 namespace {
 
 using nlohmann::json;
-using testing::failure_of;
-using testing::TemporaryFolder;
+using testing_support::failure_of;
+using testing_support::TemporaryFolder;
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 

@@ -14,10 +14,10 @@ namespace occam {
 namespace {
 
 using nlohmann::json;
-using testing::with_element;
-using testing::with_json;
-using testing::with_tensor;
-using testing::without_tensor;
+using testing_support::with_element;
+using testing_support::with_json;
+using testing_support::with_tensor;
+using testing_support::without_tensor;
 
 Safetensors example() {
   const NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
@@ -26,7 +26,8 @@ Safetensors example() {
 
 // "accepted", or what was said; the file is named, and the code is that of network files.
 std::string refusal(const Safetensors& contents) {
-  const auto error = testing::error_of([&] { scope_of(network_from_safetensors(contents, "n.occam")); });
+  const auto error =
+      testing_support::error_of([&] { scope_of(network_from_safetensors(contents, "n.occam")); });
   if (!error) return "accepted";
   EXPECT_EQ(error->kind(), ErrorKind::bad_config) << error->what();
   EXPECT_TRUE(std::string(error->what()).starts_with("n.occam: ")) << error->what();
@@ -151,7 +152,7 @@ ScopeReference reference_for(const Kind& kind) {
 }
 
 std::string refusal_of(const Kind& kind) {
-  NetworkFile file = testing::example_network();
+  NetworkFile file = testing_support::example_network();
   put_scope(reference_for(kind), file);
   return refusal(network_to_safetensors(file));
 }

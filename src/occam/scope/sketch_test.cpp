@@ -148,7 +148,7 @@ TEST(Sketch, RoundTripsAndRefusesNonsense) {
   const auto refused = [&](const char* pointer, const nlohmann::json& value) {
     auto broken = sketch.json();
     broken[nlohmann::json::json_pointer(pointer)] = value;
-    return testing::error_of([&] {
+    return testing_support::error_of([&] {
              Sketch::from_json(broken, {"c", "x"}, false, {}, static_cast<std::size_t>(sketch.size()));
            })
         .has_value();

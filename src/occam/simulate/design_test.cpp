@@ -122,7 +122,7 @@ TEST(Design, ReadsBackAsTheSame) {
 }
 
 TEST(Design, SubjectsOfAnExperimentAreTakenWholeOrCutShort) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   std::string csv = "subject,condition,y,dose\n";
   for (int i = 0; i < 100; ++i) csv += fmt::format("anna,{},0.1,{}\n", i % 10 == 0 ? 2 : 1, i);
   for (int i = 0; i < 40; ++i) csv += fmt::format("ben,2,0.1,{}\n", i);

@@ -184,7 +184,7 @@ TEST(Missing, DisturbancesComeBeforeTheLoss) {
 }
 
 TEST(Missing, PatternsOfTheUsersOwnExperiment) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   // Of subject a every third y is missing, of subject b the y where x is 5.
   std::string csv = "subject,x,y\n";
   for (int i = 0; i < 30; ++i) {
@@ -219,7 +219,7 @@ TEST(Missing, PatternsOfTheUsersOwnExperiment) {
 }
 
 TEST(Missing, PatternsNeedNoDesignColumn) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   write_file_atomic(folder / "trials.csv", "x,y\n1,1\n2,NA\n3,3\n4,\n5,5\n6,NaN\n");
   const Problem problem = read_problem_to_run("name = \"p\"\nfamily = \"bivariate-normal\"\n" + kModels +
                                                   "[columns]\ny = { missing = \"from\" }\n[design]\nfrom = "
@@ -236,7 +236,7 @@ TEST(Missing, PatternsNeedNoDesignColumn) {
 }
 
 TEST(Missing, TablesHoldWhatIsMissing) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const Problem problem = pairs("y = { missing = 0.4 }", "n = 12\n");
   ThreadPool pool(2);
   SilentProgress silent;

@@ -264,12 +264,12 @@ TEST(OwnModelsInProblemFiles, AnyKeyIsAParameter) {
   // Without the simulator everything works but simulating.
   ThreadPool pool(1);
   Simulator simulator(problem, 1, Purpose::simulate, {.batch = 1});
-  EXPECT_EQ(testing::error_of([&] { simulator.simulate(0, pool); })->kind(), ErrorKind::no_input);
+  EXPECT_EQ(testing_support::error_of([&] { simulator.simulate(0, pool); })->kind(), ErrorKind::no_input);
 }
 
 TEST(OwnModelsInProblemFiles, MistakesAreToldWithTheirPlace) {
   const auto expect = [](const std::string& text, const std::string& says) {
-    const std::string got = testing::failure_of([&] { read_problem(text, "own.toml"); });
+    const std::string got = testing_support::failure_of([&] { read_problem(text, "own.toml"); });
     EXPECT_NE(got.find("78: own.toml:"), std::string::npos) << got;
     EXPECT_NE(got.find(says), std::string::npos) << got;
   };
@@ -307,7 +307,7 @@ TEST(OwnModelsInProblemFiles, ModelsWithoutASimulatorTakeTheirSizesFromATable) {
   const Problem problem = read_problem(text, "t.toml");
   EXPECT_FALSE(problem.simulates());
   EXPECT_EQ(read_problem(problem_toml(problem), "again.toml").fingerprint(), problem.fingerprint());
-  const std::string got = testing::failure_of([&] { read_problem("n = 3\n" + text, "t.toml"); });
+  const std::string got = testing_support::failure_of([&] { read_problem("n = 3\n" + text, "t.toml"); });
   EXPECT_NE(got.find("78: t.toml:1:5: n has no meaning here"), std::string::npos) << got;
 }
 

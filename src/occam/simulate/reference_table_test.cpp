@@ -11,7 +11,7 @@ namespace {
 
 // What a table of two data sets with this `meta` gives.
 std::string outcome(const ArrayView& meta) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const std::vector<float> data = {1, 0, 1};
   const std::vector<std::int64_t> n = {1, 2}, model = {0, 1};
   NpzWriter writer(folder / "t.npz");
@@ -20,7 +20,8 @@ std::string outcome(const ArrayView& meta) {
   writer.add("model", ArrayView::of<std::int64_t>({2}, model));
   writer.add("meta", meta);
   writer.commit();
-  return testing::failure_of([&] { ReferenceTable::read(folder / "t.npz", load_problem("beta-binomial")); });
+  return testing_support::failure_of(
+      [&] { ReferenceTable::read(folder / "t.npz", load_problem("beta-binomial")); });
 }
 
 template <class Byte>

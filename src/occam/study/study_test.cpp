@@ -235,7 +235,7 @@ TEST(BuiltInStudies, AFolderIsReadLikeTheProgramsOwn) {
 // Simulators of a built-in study are run from files that are written for it; the program alone only names
 // them.
 TEST(BuiltInStudies, SimulatorsOfTheirOwnAreUnpacked) {
-  const testing::TemporaryFolder folder;
+  const testing_support::TemporaryFolder folder;
   const Study study = load_study("exact-zoo", "quick");
   const Study ready = unpacked(study, folder.path() + "/study");
   EXPECT_EQ(ready.files, study.files);

@@ -14,11 +14,11 @@ namespace occam {
 namespace {
 
 using nlohmann::json;
-using testing::sealed;
-using testing::with_element;
-using testing::with_json;
-using testing::with_metadata;
-using testing::without_tensor;
+using testing_support::sealed;
+using testing_support::with_element;
+using testing_support::with_json;
+using testing_support::with_metadata;
+using testing_support::without_tensor;
 
 constexpr std::int64_t kModels = 3;
 
@@ -45,7 +45,7 @@ class Checkpoint : public ::testing::Test {
   // "accepted", or what was said of such a file.
   std::string refusal(const Safetensors& contents) {
     write_safetensors(path_, contents);
-    const auto error = testing::error_of([&] { read(); });
+    const auto error = testing_support::error_of([&] { read(); });
     if (!error) return "accepted";
     EXPECT_EQ(error->kind(), ErrorKind::bad_config) << error->what();
     EXPECT_TRUE(std::string(error->what()).starts_with(path_)) << error->what();
@@ -53,7 +53,7 @@ class Checkpoint : public ::testing::Test {
     return error->what();
   }
 
-  testing::TemporaryFolder folder_;
+  testing_support::TemporaryFolder folder_;
   const std::string path_ = folder_ / "c";
   const json identity_ = {{"seed", 1}, {"problem", "x"}};
   ParameterLayout layout_;
@@ -76,7 +76,7 @@ TEST_F(Checkpoint, AnyFlippedBitIsNoticed) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     write_file_atomic(path_, damaged);
-    const auto error = testing::error_of([&] { read(); });
+    const auto error = testing_support::error_of([&] { read(); });
     // A flip in the header may change the spaces that fill it up, and nothing else.
     if (!error) {
       EXPECT_EQ(read_safetensors(path_), good_) << at;

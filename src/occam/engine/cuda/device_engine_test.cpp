@@ -9,7 +9,7 @@
 #include "occam/engine/cuda/engine_cases.hpp"
 #include "occam/engine/cuda/plain_device.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 namespace {
 
 std::unique_ptr<Engine> plain_engine(const EngineCase& c, ThreadPool& pool) {
@@ -243,4 +243,4 @@ TEST(DeviceFormulas, LossesAreThoseOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace occam::testing
+}  // namespace occam::testing_support

@@ -14,7 +14,7 @@
 #include "occam/engine/check.hpp"
 #include "occam/engine/cpu.hpp"
 
-namespace occam::testing {
+namespace occam::testing_support {
 
 struct EngineCase {
   std::string name;
@@ -324,4 +324,4 @@ inline double distance_after(const EngineCase& c, Engine& one, Engine& other, st
   return std::sqrt(apart / went);
 }
 
-}  // namespace occam::testing
+}  // namespace occam::testing_support

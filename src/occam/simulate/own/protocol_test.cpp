@@ -33,7 +33,7 @@ std::vector<float> read_answer(const std::string& bytes, std::int64_t rows, std:
 }
 
 std::string refusal(const std::string& bytes, std::int64_t rows, std::int64_t columns) {
-  return testing::failure_of([&] { AnswerReader(rows, columns).add(bytes); });
+  return testing_support::failure_of([&] { AnswerReader(rows, columns).add(bytes); });
 }
 
 TEST(Protocol, ARequestIsOneLineOfJson) {
@@ -94,7 +94,7 @@ TEST(Protocol, NothingAProgramPrintsDoesHarm) {
   const std::string good[] = {npy({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), "1,2\n3,4\n5,6\n7,8\n", "error: x\n"};
   int complete = 0;
   for (int i = 0; i < 30000; ++i) {
-    const std::string bytes = testing::mutated(good[i % 3], random);
+    const std::string bytes = testing_support::mutated(good[i % 3], random);
     AnswerReader answer(4, 2);
     try {
       const std::size_t piece = 1 + random() % 40;
