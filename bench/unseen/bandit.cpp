@@ -3,7 +3,7 @@
 // trapezoidal rule.
 #include <occam/simulator.h>
 
-#include "exact.h"
+#include "more.h"
 
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
   double value[2] = {0.5, 0.5};

@@ -1,7 +1,7 @@
 // Effects of studies with known standard errors. Exact: normal, and quadrature over the heterogeneity.
 #include <occam/simulator.h>
 
-#include "exact.h"
+#include "more.h"
 
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
   for (long i = 0; i < out.n(); ++i) {

@@ -2,7 +2,7 @@
 // model given the ratio of the standard deviations, over which quadrature goes.
 #include <occam/simulator.h>
 
-#include "exact.h"
+#include "more.h"
 
 bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
   const int people = static_cast<int>(rng.integer(5, 20));

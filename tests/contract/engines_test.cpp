@@ -183,5 +183,36 @@ TEST(Engines, CheckNoticesASlightlyWrongOne) {
   EXPECT_THROW(engine.answer(begin_with(config).weights, feed.batch(0).view(), 50, answers), Error);
 }
 
+TEST(Engines, ATrialNoticesASlightlyWrongOne) {
+  ThreadPool pool(1);
+  const NetworkConfig config = small({{"architecture", "set"}, {"inv_width", 6}});
+  Feed feed;
+  TrialEngine engine("new", std::make_unique<Wrong>(make_engine("cpu", config, pool)), config, pool);
+  engine.learn(plan(), begin_with(config), 0);
+  EXPECT_THROW(engine.step(feed, settings(0)), Error);
+  NetworkAnswers answers;
+  EXPECT_THROW(engine.answer(begin_with(config).weights, feed.batch(0).view(), 50, answers), Error);
+}
+
+TEST(Engines, ATrialLeavesARightOneAsItIs) {
+  ThreadPool pool(2);
+  const NetworkConfig config = small({{"architecture", "sequence"}});
+  Feed feed;
+  TrialEngine tried("new", make_engine("cpu", config, pool), config, pool);
+  const auto alone = make_engine("cpu", config, pool);
+  for (Engine* engine : {static_cast<Engine*>(&tried), alone.get()}) {
+    engine->learn(plan(), begin_with(config), 0);
+    for (std::int64_t step = 0; step < 3; ++step) engine->step(feed, settings(step));
+  }
+  EXPECT_EQ(tried.state().weights, alone->state().weights);
+  EXPECT_EQ(tried.state().momentum, alone->state().momentum);
+  EXPECT_EQ(tried.take_report().losses, alone->take_report().losses);
+  EXPECT_EQ(tried.take_report().failed, alone->take_report().failed);
+  NetworkAnswers ours, theirs;
+  tried.answer(tried.state().weights, feed.batch(0).view(), 50, ours);
+  alone->answer(tried.state().weights, feed.batch(0).view(), 50, theirs);
+  EXPECT_EQ(ours.models, theirs.models);
+}
+
 }  // namespace
 }  // namespace occam

@@ -4,6 +4,8 @@
 // drawn; seeds are fixed.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <numeric>
 
 #include "occam/check/evidence_fit.hpp"
 #include "occam/parallel/thread_pool.hpp"
@@ -69,6 +71,43 @@ TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExactZoo, ::testing::ValuesIn(names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Those of bench/unseen, which are trained on now and then only, still compile and know their answer. That it
+// fits was seen with thousands of data sets.
+std::vector<std::string> unseen_names() {
+  std::vector<std::string> all;
+  for (const auto& file : std::filesystem::directory_iterator(OCCAM_SOURCE "/bench/unseen")) {
+    if (file.path().extension() == ".toml") all.push_back(file.path().stem());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+class UnseenProblems : public OwnModels, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(UnseenProblems, KnowTheirAnswer) {
+  const Problem problem = load_problem(OCCAM_SOURCE "/bench/unseen/" + GetParam() + ".toml");
+  ASSERT_TRUE(problem.has_exact_posterior());
+  ThreadPool pool(2);
+  Simulator simulator(problem, 3, Purpose::test);
+  Batch batch;
+  simulator.simulate_range(0, 40, pool, batch);
+  const std::vector<double> q = exact_posteriors(problem, batch, pool);
+  const auto J = static_cast<std::size_t>(problem.J());
+  double right = 0;
+  for (std::size_t b = 0; b < 40; ++b) {
+    const std::span<const double> one(q.data() + b * J, J);
+    EXPECT_NEAR(std::accumulate(one.begin(), one.end(), 0.0), 1, 1e-9);
+    right += one[static_cast<std::size_t>(batch.models()[b])];
+  }
+  EXPECT_GT(right / 40, 1 / static_cast<double>(J)) << "mean probability of the true models";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, UnseenProblems, ::testing::ValuesIn(unseen_names()), [](const auto& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

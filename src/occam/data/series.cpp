@@ -120,6 +120,98 @@ double spread_change_evidence(std::span<const double> values) {
   return mean.log();
 }
 
+namespace {
+
+// Sums of squares left by y on one and on two regressors.
+struct LevelAndLine {
+  double yy = 0, y0 = 0, y1 = 0, x00 = 0, x01 = 0, x11 = 0;
+  void add(double y, double x0, double x1) {
+    yy += y * y;
+    y0 += y * x0;
+    y1 += y * x1;
+    x00 += x0 * x0;
+    x01 += x0 * x1;
+    x11 += x1 * x1;
+  }
+  double level() const { return std::max(yy - y0 * y0 / x00, 0.0); }
+  double line() const {
+    const double left = x11 - x01 * x01 / x00;
+    if (left <= 1e-12 * x11) return level();
+    const double along = y1 - y0 * x01 / x00;
+    return std::max(level() - along * along / left, 0.0);
+  }
+};
+
+}  // namespace
+
+TimeColumn find_time(Ragged<const float> data) {
+  for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    double whole = 0, steps = 0;
+    bool increases = true;
+    for (std::int64_t set = 0; set < data.sets && increases; ++set) {
+      const Matrix<const float> rows = data.x.rows_from(data.offsets[set], data.size(set));
+      for (std::int64_t i = 1; i < rows.rows && increases; ++i)
+        increases = rows.row(i)[c] > rows.row(i - 1)[c];
+      whole += static_cast<double>(rows.row(rows.rows - 1)[c]) - rows.row(0)[c];
+      steps += static_cast<double>(rows.rows - 1);
+    }
+    if (increases && steps > 0 && std::isfinite(whole)) return {c, whole / steps};
+  }
+  return {};
+}
+
+double FadingMemory::any(const std::array<double, kMemories>& gains) {
+  const double largest = *std::max_element(gains.begin(), gains.end());
+  double sum = 0;
+  for (const double gain : gains) sum += std::exp(gain - largest);
+  return largest + std::log(sum / kMemories);
+}
+
+FadingMemory fading_memory(std::span<const double> times, std::span<const double> values, double gap) {
+  // Relative to the first time and the mean, in units of the gap and of the spread: fits of large numbers
+  // that hardly differ would lose their digits.
+  double mean = 0, squares = 0, n = 0;
+  for (const double x : values) {
+    if (std::isnan(x)) continue;
+    mean += x;
+    ++n;
+  }
+  mean /= std::max(n, 1.0);
+  for (const double x : values) squares += std::isnan(x) ? 0 : (x - mean) * (x - mean);
+  FadingMemory result;
+  if (n < 4 || !(squares > 0) || !std::isfinite(squares)) return result;
+  const double spread = std::sqrt(squares / n);
+  // Below this share of the variance a fit is perfect.
+  const auto log_left = [&](double left) { return 0.5 * n * std::log(left / n + 1e-9); };
+  double none = 0;
+  for (std::size_t k = 0; k <= kMemories; ++k) {
+    const double memory = k == 0 ? 0 : memory_of(k - 1);
+    LevelAndLine sums;
+    double logs = 0, before_x = 0, before_t = NAN;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isnan(values[i])) continue;
+      const double x = (values[i] - mean) / spread, t = (times[i] - times.front()) / gap;
+      const double kept =
+          memory == 0 || std::isnan(before_t) ? 0 : std::exp(-std::max(t - before_t, 1e-6) / memory);
+      const double scale = 1 / std::sqrt(1 - kept * kept);
+      const double back_t = kept == 0 ? 0 : before_t;
+      sums.add(scale * (x - kept * before_x), scale * (1 - kept), scale * (t - kept * back_t));
+      logs += std::log(scale);
+      before_x = x;
+      before_t = t;
+    }
+    const double level = logs - log_left(sums.level()), line = logs - log_left(sums.line());
+    if (k == 0) {
+      none = level;
+      result.line_alone = line - level;
+    } else {
+      result.level[k - 1] = level - none;
+      result.line[k - 1] = line - none;
+    }
+  }
+  return result;
+}
+
 double memory_evidence(std::span<const std::int64_t> codes, std::int64_t symbols, int back,
                        std::span<double> counts) {
   const auto L = static_cast<std::size_t>(symbols);

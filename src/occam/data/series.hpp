@@ -3,9 +3,12 @@
 // these, and `check` looks for them in what was missed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "occam/data/matrix.hpp"
 
 namespace occam {
 
@@ -34,6 +37,31 @@ void partial_autocorrelations(std::span<const double> values, std::span<double, 
 double change_evidence(std::span<const double> values);
 // The same of a change of the spread.
 double spread_change_evidence(std::span<const double> values);
+
+// The column that says when, and its typical step; -1: there is none.
+struct TimeColumn {
+  std::int64_t column = -1;
+  double gap = 1;
+};
+// The first whose values increase in every data set.
+TimeColumn find_time(Ragged<const float> data);
+
+// By how much a memory that fades with time explains values better than none does, where times may be
+// irregular: what is left of a value after a time d is exp(-d / memory) of it (an Ornstein-Uhlenbeck process
+// around a level, or around a straight line). Gains in log-likelihood over a level without memory, everything
+// fitted but the memory. Values that are missing are passed over. Times should increase.
+inline constexpr std::size_t kMemories = 8;
+inline double memory_of(std::size_t k) {  // in gaps
+  return static_cast<double>(std::size_t{1} << k) / 4;
+}
+struct FadingMemory {
+  std::array<double, kMemories> level{}, line{};  // for each memory
+  double line_alone = 0;                          // without memory
+
+  // Of a memory that is equally probable to be any of these.
+  static double any(const std::array<double, kMemories>& gains);
+};
+FadingMemory fading_memory(std::span<const double> times, std::span<const double> values, double gap);
 
 // Symbols 0 .. symbols - 1 in their order, -1: missing. The logarithm of the probability of all from the
 // third on, where each depends on the `back` (0, 1 or 2) before it, and all shares are equally probable

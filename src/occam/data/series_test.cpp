@@ -91,5 +91,90 @@ TEST(Series, MissingSymbolsSayNothing) {
   EXPECT_EQ(memory_evidence({}, 3, 0, counts), 0);
 }
 
+// Minus twice the log-likelihood, but for a constant, of values with mean X b, fitted, and correlations
+// exp(-distance / memory): log det R + n log of what is left, by elimination of [R | X y].
+double fitted(const std::vector<double>& t, const std::vector<double>& y, double memory, bool line) {
+  const std::size_t n = t.size(), width = n + 3;
+  std::vector<double> a(n * width);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j)
+      a[i * width + j] = i == j ? 1 : memory == 0 ? 0 : std::exp(-std::abs(t[i] - t[j]) / memory);
+    a[i * width + n] = 1;
+    a[i * width + n + 1] = t[i];
+    a[i * width + n + 2] = y[i];
+  }
+  const std::vector<double> before = a;
+  double log_det = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    log_det += std::log(a[k * width + k]);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == k) continue;
+      const double factor = a[i * width + k] / a[k * width + k];
+      for (std::size_t j = k; j < width; ++j) a[i * width + j] -= factor * a[k * width + j];
+    }
+  }
+  const auto product = [&](std::size_t p, std::size_t q) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      sum += before[i * width + n + p] * a[i * width + n + q] / a[i * width + i];
+    return sum;
+  };
+  double left = product(2, 2) - product(0, 2) * product(0, 2) / product(0, 0);
+  if (line) {
+    const double along = product(1, 2) - product(0, 2) * product(0, 1) / product(0, 0);
+    left -= along * along / (product(1, 1) - product(0, 1) * product(0, 1) / product(0, 0));
+  }
+  return log_det + static_cast<double>(n) * std::log(left);
+}
+
+TEST(Series, FadingMemoryIsTheLikelihoodOfAnOrnsteinUhlenbeckProcess) {
+  const std::vector<double> t = {100, 101, 101.5, 104, 104.2, 107, 109, 109.1};
+  const std::vector<double> y = {3, 3.4, 3.1, 5, 5.3, 4.1, 7, 6.6};
+  const double gap = 1.3, none = fitted(t, y, 0, false);
+  const FadingMemory got = fading_memory(t, y, gap);
+  EXPECT_NEAR(got.line_alone, 0.5 * (none - fitted(t, y, 0, true)), 1e-6);
+  double mean = 0;
+  for (std::size_t k = 0; k < kMemories; ++k) {
+    EXPECT_NEAR(got.level[k], 0.5 * (none - fitted(t, y, gap * memory_of(k), false)), 1e-6) << k;
+    EXPECT_NEAR(got.line[k], 0.5 * (none - fitted(t, y, gap * memory_of(k), true)), 1e-6) << k;
+    mean += std::exp(got.level[k]) / kMemories;
+  }
+  EXPECT_NEAR(FadingMemory::any(got.level), std::log(mean), 1e-12);
+  // A value that is missing is a row that is not there.
+  std::vector<double> gappy_t = t, gappy_y = y;
+  gappy_t.insert(gappy_t.begin() + 3, 102);
+  gappy_y.insert(gappy_y.begin() + 3, NAN);
+  EXPECT_EQ(fading_memory(gappy_t, gappy_y, gap).level, got.level);
+}
+
+TEST(Series, FadingMemoryIsFiniteWhateverTheData) {
+  const double huge = std::numeric_limits<double>::max();
+  const std::vector<std::pair<std::vector<double>, std::vector<double>>> cases = {
+      {{1}, {2}},
+      {{1, 2, 3, 4, 5}, {7, 7, 7, 7, 7}},
+      {{1, 1, 1, 1, 1}, {1, 2, 3, 4, 6}},
+      {{5, 4, 3, 2, 1}, {1, 2, 3, 4, 5}},
+      {{0, 1e30, 2e30, 3e30, 4e30}, {1, 2, 1, 2, 1}},
+      {{0, 1, 2, 3, 4}, {huge, -huge, huge, 0, 1}},
+      {{0, 1, 2, 3, 4}, {NAN, NAN, NAN, NAN, NAN}}};
+  for (const auto& [t, y] : cases) {
+    const FadingMemory got = fading_memory(t, y, 1);
+    for (const double gain : got.level) EXPECT_TRUE(std::isfinite(gain)) << t[0];
+    for (const double gain : got.line) EXPECT_TRUE(std::isfinite(gain)) << t[0];
+  }
+}
+
+TEST(Series, TheColumnThatSaysWhenIncreasesInEveryDataSet) {
+  const std::vector<std::int64_t> offsets = {0, 3, 5};
+  const std::vector<float> with = {1, 5, 2, 6, 1, 9, 7, 0, 3, 2};
+  const TimeColumn time = find_time({{with.data(), 5, 2, 2}, offsets.data(), 2});
+  EXPECT_EQ(time.column, 1);
+  EXPECT_DOUBLE_EQ(time.gap, 2);
+  const std::vector<float> without = {1, 5, 2, 6, 1, 6, 7, 0, 3, 2};
+  EXPECT_EQ(find_time({{without.data(), 5, 2, 2}, offsets.data(), 2}).column, -1);
+  const std::vector<std::int64_t> alone = {0, 1, 2, 3, 4, 5};
+  EXPECT_EQ(find_time({{with.data(), 5, 2, 2}, alone.data(), 5}).column, -1);
+}
+
 }  // namespace
 }  // namespace occam

@@ -22,6 +22,9 @@ class SameBatch final : public BatchFeed {
   const Batch& batch_;
 };
 
+// Data sets whose answers a TrialEngine computes twice.
+constexpr std::int64_t kTriedAnswers = 16;
+
 double squares_of_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += std::pow(static_cast<double>(a[i]) - b[i], 2);
@@ -37,19 +40,30 @@ double gradient_difference(const LearningState& before, const LearningState& a, 
   return taken > 0 ? std::sqrt(apart / taken) : 0;
 }
 
+// One that is not a number counts as infinitely far.
+void note(double difference, double& seen) {
+  seen = std::max(seen, std::isnan(difference) ? INFINITY : difference);
+}
+
+// Of the outputs that both have: those of b may be for the first data sets only.
 template <class T>
-double answer_difference(const std::vector<T>& a, const std::vector<T>& b) {
+double outputs_difference(const std::vector<T>& a, const std::vector<T>& b) {
   double largest = 1, apart = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < b.size(); ++i) {
     largest = std::max(largest, std::abs(static_cast<double>(b[i])));
-    apart = std::max(apart, std::abs(static_cast<double>(a[i]) - b[i]));
+    note(std::abs(static_cast<double>(a[i]) - b[i]), apart);
   }
   return apart / largest;
 }
 
-// One that is not a number counts as infinitely far.
-void note(double difference, double& seen) {
-  seen = std::max(seen, std::isnan(difference) ? INFINITY : difference);
+double answer_difference(const NetworkAnswers& a, const NetworkAnswers& b) {
+  double seen = 0;
+  note(outputs_difference(a.models, b.models), seen);
+  note(outputs_difference(a.parameters, b.parameters), seen);
+  note(outputs_difference(a.summary, b.summary), seen);
+  note(outputs_difference(a.log_p, b.log_p), seen);
+  note(outputs_difference(a.spread, b.spread), seen);
+  return seen;
 }
 
 }  // namespace
@@ -102,11 +116,7 @@ void CheckEngine::answer(const std::vector<float>& weights, Ragged<const float> 
   one_->answer(weights, data, most_samples, out);
   other_->answer(weights, data, most_samples, theirs);
   answers_ += data.sets;
-  note(answer_difference(out.models, theirs.models), seen_.answers);
-  note(answer_difference(out.parameters, theirs.parameters), seen_.answers);
-  note(answer_difference(out.summary, theirs.summary), seen_.answers);
-  note(answer_difference(out.log_p, theirs.log_p), seen_.answers);
-  note(answer_difference(out.spread, theirs.spread), seen_.answers);
+  note(answer_difference(out, theirs), seen_.answers);
   if (seen_.answers > tolerance_.answers)
     throw Error(ErrorKind::internal, "the two engines differ in their answers: {}", remark());
 }
@@ -116,6 +126,57 @@ std::string CheckEngine::remark() const {
       "two engines side by side, largest differences: loss {:.1e} nats and gradient {:.1e} (relative) over "
       "{} steps, outputs {:.1e} over {} data sets",
       seen_.loss, seen_.gradient, steps_, seen_.answers, answers_);
+}
+
+TrialEngine::TrialEngine(std::string name, std::unique_ptr<Engine> engine, const NetworkConfig& config,
+                         ThreadPool& pool)
+    : name_(std::move(name)), engine_(std::move(engine)), config_(config), pool_(pool) {}
+
+void TrialEngine::learn(LearningPlan plan, LearningState state, std::int64_t step) {
+  if (!stepped_) plan_ = plan;
+  engine_->learn(std::move(plan), std::move(state), step);
+}
+
+void TrialEngine::step(BatchFeed& batches, const StepSettings& settings) {
+  // Ranks take other parts of a batch on the CPU than here.
+  if (std::exchange(stepped_, true) || !pool_.ranks().is_alone()) return engine_->step(batches, settings);
+  first_step(batches, settings);
+}
+
+void TrialEngine::first_step(BatchFeed& batches, const StepSettings& settings) {
+  const LearningState before = engine_->state();
+  CpuEngine<float> cpu(config_, pool_);
+  cpu.learn(plan_, before, settings.step);
+  SameBatch same(batches.batch(settings.step));
+  cpu.step(same, settings);
+  engine_->step(batches, settings);
+  const LearningState& expected = cpu.state();
+  // Where the CPU's was not finite either, nothing was learned, and the training says so itself.
+  if (expected.weights == before.weights) return;
+  double difference = 0;
+  note(gradient_difference(before, expected, engine_->state()), difference);
+  if (difference > kTolerance.gradient) fail("the gradient of the first step", difference);
+}
+
+void TrialEngine::answer(const std::vector<float>& weights, Ragged<const float> data,
+                         std::int64_t most_samples, NetworkAnswers& out) {
+  engine_->answer(weights, data, most_samples, out);
+  if (answered_ || data.sets == 0 || !pool_.ranks().is_alone()) return;
+  answered_ = true;
+  const std::int64_t sets = std::min(data.sets, kTriedAnswers);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(sets) + 1);
+  NetworkAnswers expected;
+  CpuEngine<float>(config_, pool_)
+      .answer(weights, sub_batch(data, 0, sets, offsets.data()), most_samples, expected);
+  const double difference = answer_difference(out, expected);
+  if (difference > kTolerance.answers) fail("the first answer", difference);
+}
+
+void TrialEngine::fail(const std::string& in_what, double difference) const {
+  throw Error(ErrorKind::internal,
+              "{} on --device {} differs from the CPU's by {:.1e} of its size: do not use this device "
+              "with this network, but --device cpu, and please report it",
+              in_what, name_, difference);
 }
 
 void register_check(Registry<EngineKind>& registry) {

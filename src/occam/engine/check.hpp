@@ -2,6 +2,10 @@
 // held against it and then set to its state, so that differences do not add up over steps.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "occam/engine/engine.hpp"
 
 namespace occam {
@@ -43,6 +47,35 @@ class CheckEngine final : public Engine {
   StepReport report_;
   bool taken_ = false;
   std::int64_t steps_ = 0, answers_ = 0;
+};
+
+// An engine on a machine that nobody has tried it on: its first step and the first of its answers are held
+// against the CPU's, everything after them is its own. A wrong driver, compiler or kernel costs a message
+// then instead of a network.
+class TrialEngine final : public Engine {
+ public:
+  TrialEngine(std::string name, std::unique_ptr<Engine> engine, const NetworkConfig& config,
+              ThreadPool& pool);
+
+  void learn(LearningPlan plan, LearningState state, std::int64_t step) override;
+  // Error(internal) where the first differs by more than kTolerance.
+  void step(BatchFeed& batches, const StepSettings& settings) override;
+  const StepReport& take_report() override { return engine_->take_report(); }
+  const LearningState& state() override { return engine_->state(); }
+  void answer(const std::vector<float>& weights, Ragged<const float> data, std::int64_t most_samples,
+              NetworkAnswers& out) override;
+  std::string remark() const override { return engine_->remark(); }
+
+ private:
+  void first_step(BatchFeed& batches, const StepSettings& settings);
+  [[noreturn]] void fail(const std::string& in_what, double difference) const;
+
+  std::string name_;
+  std::unique_ptr<Engine> engine_;
+  NetworkConfig config_;
+  ThreadPool& pool_;
+  LearningPlan plan_;
+  bool stepped_ = false, answered_ = false;
 };
 
 }  // namespace occam

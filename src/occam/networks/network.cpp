@@ -74,6 +74,9 @@ void check(const NetworkConfig& config) {
     require(std::isfinite(statistics.mean[i]) && usable(statistics.scale[i]),
             "the scales of its statistics are not usable");
   }
+  const TimeColumn& time = statistics.time;
+  require(time.column >= -1 && time.column < config.channels && usable(time.gap),
+          "the column of times of its statistics is not usable");
 }
 
 // Sequence networks had no windows; set networks no moments, and the same layers before and after pooling.
@@ -206,7 +209,8 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   standardisation = learn_standardisation(data, inputs);
   statistics = {};
   if (!ordered || !options.statistics) return;
-  const Statistics plain(base_channels(*this));
+  statistics.time = find_time(data);
+  const Statistics plain(base_channels(*this), kNewestStatistics, statistics.time);
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));
   Workspace workspace;
@@ -250,6 +254,8 @@ json NetworkConfig::json() const {
     // The first list goes without saying, as in the files of its time.
     if (statistics.list != StatisticsList::first)
       result["statistics"]["list"] = static_cast<int>(statistics.list);
+    if (statistics.time.column >= 0)
+      result["statistics"]["time"] = {{"column", statistics.time.column}, {"gap", statistics.time.gap}};
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -282,6 +288,10 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
               "its statistics are of a list that is not known");
       config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>(),
                            static_cast<StatisticsList>(list)};
+      if (t.contains("time")) {
+        config.statistics.time = {whole_number(t.at("time").at("column")),
+                                  t.at("time").at("gap").get<double>()};
+      }
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {s.at("mean").get<std::vector<double>>(),
@@ -320,7 +330,7 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
   may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
   for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
   if (!config_.statistics.mean.empty()) {
-    statistics_ = Statistics(base_channels(config_), config_.statistics.list);
+    statistics_ = Statistics(base_channels(config_), config_.statistics.list, config_.statistics.time);
     require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
             "the number of its statistics is not that of its columns");
   }

@@ -37,6 +37,7 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
 struct StatisticsScale {
   std::vector<double> mean, scale;
   StatisticsList list = kNewestStatistics;
+  TimeColumn time;
 };
 
 struct NetworkOptions {

@@ -4,14 +4,15 @@
 #include <array>
 #include <cmath>
 
-#include "occam/data/series.hpp"
-
 namespace occam {
 namespace {
 
 // Pairs of more channels than this would be too many numbers to learn from.
 constexpr std::int64_t kMostPaired = 10;
-constexpr std::int64_t kOrders = 3;  // of autoregressions
+constexpr std::size_t kMostPartials = 96;  // for the same reason
+constexpr std::int64_t kRowsBefore = 1;    // that a row is held against; with two, one was learned worse
+constexpr double kTamed = 8;               // nats from which on gains count less
+constexpr std::int64_t kOrders = 3;        // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kConstant = 1e-7;
 constexpr std::int64_t kMostSymbols = 8;  // of which memory is looked at
@@ -315,8 +316,81 @@ void gains(const Channels& c, std::int64_t e, bool many_values, Writer& write) {
   write(spread_change_evidence(x) / length);
 }
 
-void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList list,
+// Centred, of length 1; 0 where it does not vary. Missing values count as the mean.
+void normalise(std::span<double> x) {
+  double sum = 0, squares = 0;
+  for (double& value : x) sum += value = std::isnan(value) ? 0 : value;
+  for (double& value : x) {
+    value -= sum / static_cast<double>(x.size());
+    squares += value * value;
+  }
+  const double factor = squares > kConstant ? 1 / std::sqrt(squares) : 0;
+  for (double& value : x) value *= factor;
+}
+
+// Rows that have kRowsBefore others before them: their channels, then those of the rows before. (K, rows)
+double* successions(const Channels& c, std::int64_t rows, Workspace& workspace) {
+  double* const x = workspace.take<double>((1 + kRowsBefore) * c.E * rows);
+  double* at = x;
+  for (std::int64_t first = kRowsBefore; first >= 0; --first) {
+    for (std::int64_t e = 0; e < c.E; ++e) {
+      std::copy_n(c.of(e) + first, rows, at);
+      normalise({at, static_cast<std::size_t>(rows)});
+      at += rows;
+    }
+  }
+  return x;
+}
+
+// What the other channels, and all of them before, say of every channel, beyond what some of them say.
+void dependence(const Channels& c, const std::vector<PartialCorrelation>& list, Workspace& workspace,
+                Writer& write) {
+  const std::int64_t K = (1 + kRowsBefore) * c.E, rows = c.n - kRowsBefore;
+  if (rows < 2) return write.skip(static_cast<std::int64_t>(list.size()));
+  const Workspace::Scope scope(workspace);
+  const double* const x = successions(c, rows, workspace);
+  const std::span<double> r(workspace.take<double>(K * K), static_cast<std::size_t>(K * K));
+  for (std::int64_t a = 0; a < K; ++a) {
+    for (std::int64_t b = 0; b <= a; ++b) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < rows; ++i) sum += x[a * rows + i] * x[b * rows + i];
+      r[static_cast<std::size_t>(a * K + b)] = r[static_cast<std::size_t>(b * K + a)] = sum;
+    }
+  }
+  const std::span<double> out(workspace.take<double>(static_cast<std::int64_t>(list.size())), list.size());
+  partial_correlations_of(list, static_cast<int>(K), r, out);
+  for (const double partial : out) {
+    const double gain = -std::log1p(-std::min(partial * partial, 1 - 1e-9));
+    write(std::log1p(static_cast<double>(rows) * gain / kTamed));
+  }
+}
+
+// Of a series at irregular times: how long values are remembered, and whether they drift.
+void memories(Matrix<const float> raw, const TimeColumn& time, std::int64_t column, Workspace& workspace,
+              Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(raw.rows);
+  const std::span<double> t(workspace.take<double>(raw.rows), n), x(workspace.take<double>(raw.rows), n);
+  for (std::size_t i = 0; i < n; ++i) {
+    t[i] = raw.row(static_cast<std::int64_t>(i))[time.column];
+    x[i] = raw.row(static_cast<std::int64_t>(i))[column];
+  }
+  const FadingMemory memory = fading_memory(t, x, time.gap);
+  const double level = FadingMemory::any(memory.level), line = FadingMemory::any(memory.line);
+  for (const double gain : memory.level) write(std::asinh(gain / 2));
+  for (const double gain : memory.line) write(std::asinh(gain / 2));
+  for (const double gain : {memory.line_alone, level, line, line - level}) write(std::asinh(gain / 2));
+}
+
+struct Wanted {
+  StatisticsList list;
+  const std::vector<PartialCorrelation>& partials;
+  TimeColumn time;
+};
+
+void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
          Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const StatisticsList list = wanted.list;
   for (std::int64_t e = 0; e < c.E; ++e) {
     const BaseChannel& channel = base[static_cast<std::size_t>(e)];
     write(c.mean[e]);
@@ -332,20 +406,33 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, StatisticsList
   memory(c, base, list >= StatisticsList::with_gains, workspace, write);
   if (list < StatisticsList::with_gains) return;
   for (std::int64_t e = 0; e < c.E; ++e) gains(c, e, base[static_cast<std::size_t>(e)].many_values, write);
+  if (!wanted.partials.empty()) dependence(c, wanted.partials, workspace, write);
+  for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e) {
+    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
+    if (channel.many_values && channel.column != wanted.time.column)
+      memories(raw, wanted.time, channel.column, workspace, write);
+  }
 }
 
 }  // namespace
 
-Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list)
-    : base_(std::move(base)), list_(list) {
+Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time)
+    : base_(std::move(base)), list_(list), time_(time) {
+  const std::int64_t E = base_channels();
+  // Indicators of one column say nothing of each other but what memory tells.
+  const bool several = E > 0 && base_.front().column != base_.back().column;
+  if (list_ >= StatisticsList::with_dependence && several) {
+    partials_ =
+        partial_correlations(static_cast<int>((1 + kRowsBefore) * E), static_cast<int>(E), kMostPartials);
+  }
   // How many there are follows from a data set of nothing.
   Workspace workspace;
   std::int64_t columns = 0;
   for (const BaseChannel& channel : base_) columns = std::max(columns, channel.column + 1);
-  const Matrix<double> zeros = workspace.zeros<double>(1, base_channels());
+  const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, list_, raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, {list_, partials_, time_}, raw, workspace, count);
   size_ = count.count();
 }
 
@@ -353,7 +440,7 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, list_, raw, workspace, write);
+  all(channels_of(base, workspace), base_, {list_, partials_, time_}, raw, workspace, write);
 }
 
 }  // namespace occam

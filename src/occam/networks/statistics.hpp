@@ -1,7 +1,8 @@
 // What a statistician would compute first of a series, for the head to read beside what the body has learned:
 // autocorrelations, autoregressions, waves, trends, changes, what follows on what, and how far back. They
 // carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
-// there from the first step. (Exchangeable data go without: what a set network pools was as good by itself.)
+// there from the first step. (Exchangeable data go without: what a set network pools was as good by itself,
+// what columns say of each other included.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 //   gains are what a richer description explains, per observation: log evidence is n times a sum of such
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "occam/data/matrix.hpp"
+#include "occam/data/partial_correlations.hpp"
+#include "occam/data/series.hpp"
 #include "occam/nn/workspace.hpp"
 
 namespace occam {
@@ -22,13 +25,14 @@ struct BaseChannel {
 };
 
 // Files name the list that their network was trained with.
-enum class StatisticsList { first = 1, with_waves_and_memory = 2, with_gains = 3 };
-inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_gains;
+enum class StatisticsList { first = 1, with_waves_and_memory = 2, with_gains = 3, with_dependence = 4 };
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_dependence;
 
 class Statistics {
  public:
   Statistics() = default;
-  explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics);
+  explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
+                      TimeColumn time = {});
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -40,6 +44,8 @@ class Statistics {
  private:
   std::vector<BaseChannel> base_;
   StatisticsList list_ = kNewestStatistics;
+  TimeColumn time_;
+  std::vector<PartialCorrelation> partials_;
   std::int64_t size_ = 0;
 };
 

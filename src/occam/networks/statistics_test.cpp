@@ -82,6 +82,76 @@ TEST(Statistics, TellHowFarBackSymbolsRemember) {
   EXPECT_NEAR(gains[5] * 300, std::sinh(gains[3]), 1e-9);
 }
 
+// The second column follows on the first.
+struct TwoSeries {
+  static constexpr std::int64_t n = 120;
+  std::vector<double> base;
+  std::vector<float> raw;
+
+  TwoSeries() {
+    Rng rng(3, Purpose::test, 4);
+    double first = 0, second = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      second = 0.4 * second + 0.5 * first + rng.normal();
+      first = 0.3 * first + rng.normal();
+      base.insert(base.end(), {first, second});
+    }
+    raw.assign(base.begin(), base.end());
+  }
+  std::vector<double> statistics(StatisticsList list = kNewestStatistics) const {
+    const Statistics statistics({{0, true}, {1, true}}, list);
+    std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+    Workspace workspace;
+    statistics.of({base.data(), n, 2, 2}, {raw.data(), n, 2, 2}, out.data(), workspace);
+    return out;
+  }
+  // Of column a with column b so many rows before.
+  double correlation(std::size_t a, std::size_t b, std::size_t before) const {
+    double sums[5] = {};
+    for (std::size_t i = 1; i < n; ++i) {
+      const double x = base[2 * i + a], y = base[2 * (i - before) + b];
+      const double terms[5] = {x, y, x * x, y * y, x * y};
+      for (int k = 0; k < 5; ++k) sums[k] += terms[k] / (n - 1);
+    }
+    return (sums[4] - sums[0] * sums[1]) /
+           std::sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1]));
+  }
+};
+
+TEST(Statistics, TellWhatLeadsWhat) {
+  const TwoSeries series;
+  const std::vector<double> all = series.statistics();
+  const auto list = partial_correlations(4, 2, 96);
+  const double* const gains = all.data() + all.size() - list.size();
+  const auto gain = [&](int a, int b, std::uint32_t given) {
+    const auto at = std::find_if(list.begin(), list.end(), [&](const PartialCorrelation& p) {
+      return p.a == a && p.b == b && p.given == given;
+    });
+    return gains[at - list.begin()];
+  };
+  // Columns 0 and 1 of a row, and 2 and 3 of the row before: what the first says of the second beyond what
+  // that one says of itself, and the other way round.
+  EXPECT_GT(gain(1, 2, 0b1000), 2 * gain(0, 3, 0b0100));
+  double between = 0;  // of columns 2 and 3: rows from the first to the last but one
+  {
+    double sums[5] = {};
+    for (std::size_t i = 0; i + 1 < TwoSeries::n; ++i) {
+      const double x = series.base[2 * i], y = series.base[2 * i + 1];
+      const double terms[5] = {x, y, x * x, y * y, x * y};
+      for (int k = 0; k < 5; ++k) sums[k] += terms[k] / (TwoSeries::n - 1);
+    }
+    between = (sums[4] - sums[0] * sums[1]) /
+              std::sqrt((sums[2] - sums[0] * sums[0]) * (sums[3] - sums[1] * sums[1]));
+  }
+  const double led = series.correlation(1, 0, 1), own = series.correlation(1, 1, 1);
+  const double partial = (led - own * between) / std::sqrt((1 - own * own) * (1 - between * between));
+  EXPECT_NEAR(gain(1, 2, 0b1000), std::log1p(-(TwoSeries::n - 1) * std::log1p(-partial * partial) / 8), 1e-6);
+  // Older lists end before.
+  const std::vector<double> older = series.statistics(StatisticsList::with_gains);
+  ASSERT_EQ(older.size() + list.size(), all.size());
+  EXPECT_TRUE(std::equal(older.begin(), older.end(), all.begin()));
+}
+
 // Networks of older files read what they learned from.
 TEST(Statistics, KeepOlderLists) {
   const Series series(autoregressive(0.5, 50));

@@ -287,6 +287,7 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
                                      bool ordered, std::vector<bool> design) {
   RichStatistics result;
   result.ordered_ = ordered;
+  if (ordered) result.time_ = find_time(data);
   design.resize(columns.size(), false);
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -365,6 +366,7 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
     profiles(data, out);
   }
   if (ordered_) lagged_pairs(data, out);
+  if (time_.column >= 0) fades(rows, out);
 }
 
 // Values are in units of what is typical, missing ones left out.
@@ -846,6 +848,28 @@ void RichStatistics::leads(const std::vector<double>& a, const std::vector<doubl
   const auto gain = [&](std::size_t k) { return 0.5 * n * (log_of(left[k]) - log_of(left[k + 1])); };
   out.put(gain(2), "evidence that {} leads {}", of_a, of_b);
   out.put(gain(3), "evidence that {} decides how {} goes on", of_a, of_b);
+}
+
+// Where one column says when: how long the others are remembered, and whether they drift.
+void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
+  std::vector<double> times, values;
+  for (std::int64_t r = 0; r < rows.rows; ++r) times.push_back(rows.row(r)[time_.column]);
+  for (std::size_t c = 0; c < std::min(columns_.size(), kMostDescribed); ++c) {
+    const Typical& typical = columns_[c];
+    if (typical.design || static_cast<std::int64_t>(c) == time_.column || !typical.levels.empty()) continue;
+    values.clear();
+    for (std::int64_t r = 0; r < rows.rows; ++r) values.push_back(rows.row(r)[c]);
+    const FadingMemory memory = fading_memory(times, values, time_.gap);
+    for (std::size_t k = 0; k < kMemories; ++k) {
+      out.put(memory.level[k], "evidence that {} is remembered for {:.3g}", typical.name,
+              time_.gap * memory_of(k));
+    }
+    const double level = FadingMemory::any(memory.level), line = FadingMemory::any(memory.line);
+    out.put(level, "evidence that {} is remembered", typical.name);
+    out.put(memory.line_alone, "evidence that {} drifts with time", typical.name);
+    out.put(line, "evidence that {} drifts with time, or is remembered", typical.name);
+    out.put(line - level, "evidence that {} drifts with time beyond memory", typical.name);
+  }
 }
 
 }  // namespace occam

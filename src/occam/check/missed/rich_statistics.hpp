@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "occam/data/matrix.hpp"
+#include "occam/data/series.hpp"
 #include "occam/scope/sketch.hpp"
 
 namespace occam {
@@ -70,9 +71,11 @@ class RichStatistics {
   void lagged_pairs(const Values& data, Collector& out) const;
   void leads(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
              const std::string& of_b, Collector& out) const;
+  void fades(Matrix<const float> rows, Collector& out) const;
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
+  TimeColumn time_;
   Sketch sketch_;
   std::vector<std::string> names_;
 };

@@ -148,6 +148,25 @@ TEST(RichStatistics, SeeWhatLeadsAndWhatDecides) {
   EXPECT_LT(gained(led, "evidence that x decides how y goes on"), 6);
 }
 
+// At times 1 apart, or 3: the second column wanders, the third does not.
+TEST(RichStatistics, SeeHowLongAColumnIsRememberedWhereAnotherSaysWhen) {
+  Rng rng(9, Purpose::test, 3);
+  std::vector<float> rows;
+  double at = 0, wanders = 0;
+  for (int i = 0; i < 100; ++i) {
+    const double step = i % 2 == 0 ? 1 : 3, kept = std::exp(-step / 4);
+    at += step;
+    wanders = kept * wanders + std::sqrt(1 - kept * kept) * rng.normal();
+    for (const double x : {at, wanders, rng.normal()}) rows.push_back(static_cast<float>(x));
+  }
+  const RichStatistics rich = learned(rows, {"when", "x", "y"}, true);
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  EXPECT_GT(named(rich, seen, "evidence that x is remembered"), 8);
+  EXPECT_LT(named(rich, seen, "evidence that y is remembered"), 3);
+  EXPECT_GT(named(rich, seen, "evidence that x is remembered for 4.02"),
+            named(rich, seen, "evidence that x is remembered for 64.3"));
+}
+
 TEST(RichStatistics, AreFiniteForStrangeData) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<std::vector<float>> cases = {{0, 0},

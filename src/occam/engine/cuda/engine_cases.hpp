@@ -189,6 +189,8 @@ inline std::vector<EngineCase> engine_cases() {
   EngineCase& robust = add("robust", small);
   robust.robust = true;
   robust.channels = 3;
+  EngineCase& series = add("set_of_ordered_data", with({{"modules", 1}, {"direct", false}}));
+  series.ordered = series.robust = true;
   EngineCase& missing = add("missing", small);
   missing.robust = missing.missing = true;
   missing.channels = 3;

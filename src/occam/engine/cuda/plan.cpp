@@ -111,9 +111,11 @@ Program Builder::build() {
   const InvariantOptions o = options();
   invariant_ = make_invariant("invariant", *x, o, config_.options.log_n);
   make_factors(invariant_, o);
+  make_statistics();
   std::vector<Feature> features;
   if (gains_.columns > 0) features.push_back({gains_, true, false});
   if (factors_.columns > 0) features.push_back({factors_, true, true});
+  if (statistics_.columns > 0) features.push_back({statistics_, false, true});
   make_head(invariant_.afterwards.back(), features);
   read_back(invariant_);
 
@@ -213,7 +215,6 @@ Program make_program(const Network<float>& network, const LearningPlan& plan, Ca
       head != "evidential" && head != "softmax" && head != "mc-dropout" && head != "vae" && head != "mmd-vae",
       "the head '" + head + "'");
   if (sequence) return make_sequence_program(network, plan, capacity, arena);
-  refuse(!config.statistics.mean.empty(), "set networks with the statistics of ordered data");
   return Builder(network, plan, capacity, arena).build();
 }
 

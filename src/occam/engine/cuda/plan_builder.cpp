@@ -23,24 +23,29 @@ const Tensor& ProgramBuilder::tensor(const std::string& name) const {
 }
 
 Layer ProgramBuilder::layer_of(const std::string& name, std::int64_t weight, std::int64_t bias,
-                               std::int64_t in, std::int64_t out, Activation activation) const {
-  if (std::max(in, out) > kWidest) {
-    throw Error(ErrorKind::usage, "the CUDA engine takes layers of up to {} units; '{}' has {} by {}",
-                kWidest, name, in, out);
+                               std::int64_t in, std::int64_t out, Activation activation,
+                               std::int64_t beside) const {
+  if (std::max(in - beside, out) > kWidest) {
+    throw Error(ErrorKind::usage,
+                "the CUDA engine takes layers of up to {} units; '{}' has {} by {}; use --device cpu",
+                kWidest, name, in - beside, out);
   }
   return {weight, bias, static_cast<std::int32_t>(in), static_cast<std::int32_t>(out), activation};
 }
 
-Layer ProgramBuilder::layer(const std::string& name, Activation activation) const {
+Layer ProgramBuilder::layer(const std::string& name, Activation activation, std::int64_t beside) const {
   const Tensor& weight = tensor(name + ".weight");
   const Tensor* bias = network_.layout().find(name + ".bias");
   return layer_of(name, weight.offset, bias == nullptr ? -1 : bias->offset, weight.shape[0], weight.shape[1],
-                  activation);
+                  activation, beside);
 }
 
-std::vector<Layer> ProgramBuilder::stack(const std::string& name, std::int64_t count) const {
+std::vector<Layer> ProgramBuilder::stack(const std::string& name, std::int64_t count,
+                                         std::int64_t beside) const {
   std::vector<Layer> layers;
-  for (std::int64_t i = 0; i < count; ++i) layers.push_back(layer(name + std::to_string(i), Activation::elu));
+  for (std::int64_t i = 0; i < count; ++i) {
+    layers.push_back(layer(name + std::to_string(i), Activation::elu, i == 0 ? beside : 0));
+  }
   return layers;
 }
 
@@ -67,6 +72,17 @@ InputPlan ProgramBuilder::input() {
   input.x = x_.data;
   input.set_of_row = arena_.take<std::int32_t>(capacity_.rows);
   return input;
+}
+
+void ProgramBuilder::make_statistics() {
+  const auto count = static_cast<std::int64_t>(config_.statistics.mean.size());
+  refuse(count > kWidest,
+         "series of so many columns that more than 1,024 statistics are taken of them (--network "
+         "statistics=false)");
+  statistics_ = value(count, kSetRows);
+  program_.input.statistics = statistics_.data;
+  program_.input.statistics_count = statistics_.columns;
+  program_.input.statistics_stride = padded16(statistics_.columns);
 }
 
 int ProgramBuilder::take() {
@@ -362,23 +378,30 @@ void ProgramBuilder::make_head(const Value& top, const std::vector<Feature>& oth
   const bool ours = head == "evidential" || head == "softmax";  // rivals do without direct and growth
   program_.losses = arena_.take<double>(capacity_.sets);
   top_ = top;
-  post_ = stack("post", config_.options.post_layers);
+  const bool directly = ours && config_.options.direct && config_.options.post_layers > 0;
+  const auto goes_direct = [&](const Feature& feature) {
+    return config_.options.post_layers == 0 || (directly && feature.direct);
+  };
+  std::int64_t beside = 0, beside_summary = 0;
+  for (const Feature& other : others) {
+    beside += other.x.columns;
+    if (goes_direct(other)) beside_summary += other.x.columns;
+  }
+  post_ = stack("post", config_.options.post_layers, beside);
   posts_ = values(post_, kSetRows);
   for (std::size_t i = 0; i < posts_.size() && head == "mc-dropout"; ++i) {
     posts_[i].thinned = value(posts_[i].columns, kSetRows).data;
     posts_[i].noise = static_cast<std::int32_t>(i) * posts_[i].columns;
   }
   if (config_.options.summary > 0) {
-    summary_ = layer("summary", Activation::identity);
+    summary_ = layer("summary", Activation::identity, beside_summary);
     summary_value_ = value(summary_->out, kSetRows);
   }
-  const bool directly = ours && config_.options.direct && !post_.empty();
   refuse((directly || post_.empty()) && !others.empty() && !summary_,
          "outputs that read factors of moments, or statistics, without a summary");
   // From the last columns of a layer down.
   for (auto other = others.rbegin(); other != others.rend(); ++other) {
-    if (post_.empty() || (directly && other->direct))
-      summary_ = also_reads(*summary_, other->x, other->learned);
+    if (goes_direct(*other)) summary_ = also_reads(*summary_, other->x, other->learned);
   }
   for (auto other = others.rbegin(); other != others.rend() && !post_.empty(); ++other) {
     post_.front() = also_reads(post_.front(), other->x, other->learned);

@@ -69,15 +69,17 @@ class ProgramBuilder {
   const Tensor& tensor(const std::string& name) const;
   // A matrix (in, out) of weights, wherever they come from; Error(usage) for one that no block can hold.
   Layer layer_of(const std::string& name, std::int64_t weight, std::int64_t bias, std::int64_t in,
-                 std::int64_t out, Activation activation) const;
-  Layer layer(const std::string& name, Activation activation) const;
-  std::vector<Layer> stack(const std::string& name, std::int64_t count) const;
+                 std::int64_t out, Activation activation, std::int64_t beside = 0) const;
+  // The last columns that the (first) layer reads may come from values beside, each in a product of its own.
+  Layer layer(const std::string& name, Activation activation, std::int64_t beside = 0) const;
+  std::vector<Layer> stack(const std::string& name, std::int64_t count, std::int64_t beside = 0) const;
   virtual std::int64_t most_rows(RowKind rows) const {
     return rows.of_sets ? capacity_.sets : capacity_.rows;
   }
   Value value(std::int64_t columns, RowKind rows, Activation activation = Activation::identity);
   std::vector<Value> values(const std::vector<Layer>& layers, RowKind rows);
   InputPlan input();
+  void make_statistics();  // which the host sends with a batch
 
   // Programs of rows.
   int take();
@@ -115,7 +117,7 @@ class ProgramBuilder {
   Arena& arena_;
   Program program_;
   Launch launch_;
-  Value x_;
+  Value x_, statistics_;
 
  private:
   Layer also_reads(Layer layer, const Value& x, bool learned);

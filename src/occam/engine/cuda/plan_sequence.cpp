@@ -70,7 +70,7 @@ class SequenceBuilder final : InvariantBuilder {
   PoolView pool_;
   Invariant look_;  // at windows
   WindowView window_;
-  Value features_, d_features_, statistics_;
+  Value features_, d_features_;
 };
 
 // A window more than its share for every data set, since shares are rounded.
@@ -136,17 +136,13 @@ void SequenceBuilder::make_windows() {
   window_ = {static_cast<std::int32_t>(window.kernel), 1, x_.columns, level, 0, x_.data, nullptr};
 }
 
-// [last h, pooled channels, log N], and the statistics beside them.
+// [last h, pooled channels, log N].
 void SequenceBuilder::make_features() {
   const Standardisation& s = config_.standardisation;
   const bool log_n = config_.options.log_n;
   const std::int64_t channels = convolutions_.empty() ? 0 : convolutions_.back().layer.out;
   features_ = value(units_ + channels + (log_n ? 1 : 0), kSetRows);
   d_features_ = value(features_.columns, kSetRows);
-  statistics_ = value(static_cast<std::int64_t>(config_.statistics.mean.size()), kSetRows);
-  program_.input.statistics = statistics_.data;
-  program_.input.statistics_count = statistics_.columns;
-  program_.input.statistics_stride = padded16(statistics_.columns);
 
   lstm_.out = features_.data;
   lstm_.d_out = d_features_.data;
@@ -270,6 +266,7 @@ Program SequenceBuilder::build() {
   make_convolutions();
   if (windows_.apart()) make_windows();
   make_features();
+  make_statistics();
   std::vector<Feature> others;
   if (windows_.apart()) others.push_back({look_.afterwards.back(), true, false});
   if (gains_.columns > 0) others.push_back({gains_, true, false});
