@@ -50,6 +50,10 @@ DataSetVerdict verdict_on(const ModelPosterior& answers, std::int64_t b,
                         "scope can be trusted here",
                         answers.flag(b))};
   }
+  if (!std::isfinite(p)) {
+    return {VerdictKind::outside_training,
+            "the network gives no number for such data; are units and columns what they should be?"};
+  }
   if (scope && scope->p < options.scope_level) {
     return {
         VerdictKind::out_of_scope,

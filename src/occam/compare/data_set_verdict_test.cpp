@@ -38,6 +38,12 @@ TEST(DataSetVerdict, AFlaggedAnswerIsNeverDecidedNorCalledForeign) {
   }
 }
 
+TEST(DataSetVerdict, WhatIsNotANumberIsNeverDecided) {
+  EXPECT_EQ(verdict_on(answer(NAN), 0, {}, {}).verdict, VerdictKind::outside_training);
+  EXPECT_EQ(verdict_on(answer(NAN), 0, ScopeAnswer{0.001, {}, ""}, {}).verdict,
+            VerdictKind::outside_training);
+}
+
 TEST(DataSetVerdict, MembersThatDisagreeDecideNothing) {
   const std::vector<double> agree = {std::log(0.97), std::log(0.03), std::log(0.93), std::log(0.07)};
   const std::vector<double> differ = {std::log(0.999), std::log(0.001), std::log(0.4), std::log(0.6)};

@@ -106,7 +106,8 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
   for (std::int64_t r = 0; r < count; ++r) {
     for (std::int64_t c = 0; c < config_->channels; ++c) {
       const double value = z.row(r)[c];
-      out.row(r)[c] = std::isnan(value) ? T{0} : static_cast<T>(value);
+      out.row(r)[c] =
+          std::isnan(value) ? T{0} : static_cast<T>(std::clamp(value, -kLargestInput, kLargestInput));
     }
   }
   std::int64_t at = config_->channels;

@@ -14,6 +14,9 @@ struct NetworkConfig;
 
 // Values further out than this many standard deviations count as so many.
 inline constexpr double kFarthestInput = 10;
+// The same of columns as they are. No training goes so far; sums of squares of more would be infinite in
+// float, and answers not numbers.
+inline constexpr double kLargestInput = 1e6;
 
 // z (n, D): transformed and standardised; NaN where missing.
 void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<double> z);

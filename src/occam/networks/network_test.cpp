@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +56,36 @@ TEST(NetworkInput, MissingValuesAreZeroAndMarked) {
       EXPECT_NEAR(read.row(r)[c], expected[static_cast<std::size_t>(3 * r + c)], 1e-12) << r << c;
   }
   for (std::int64_t j = 0; j < 3; ++j) EXPECT_TRUE(std::isfinite(tape.models.row(0)[j]));
+}
+
+// Whatever the units: a number that a float can hold gives an answer.
+TEST(NetworkInput, AnswersAreNumbersForTheLargestValues) {
+  for (const char* architecture : {"set", "sequence"}) {
+    NetworkConfig config;
+    config.channels = 2;
+    config.models = 3;
+    config.set_options({{"architecture", architecture}}, "test");
+    std::vector<float> usual;
+    for (int i = 0; i < 80; ++i) usual.push_back(static_cast<float>(std::sin(1.7 * i)));
+    const std::vector<std::int64_t> offsets = {0, 20, 40}, one = {0, 6};
+    config.learn_input(view(usual, offsets), architecture == std::string("sequence"));
+    const Network<float> network(config);
+    std::vector<float> weights(static_cast<std::size_t>(network.weight_count())),
+        packed(static_cast<std::size_t>(network.packed_size()));
+    network.layout().initialise<float>(weights, 1, 0);
+    network.pack_all(weights.data(), packed.data());
+    const float most = std::numeric_limits<float>::max();
+    for (const float large : {1e6f, 1e20f, 1e30f, most}) {
+      for (const float other : {large, -large, 0.0f}) {
+        Workspace workspace;
+        const std::vector<float> x = {large, other, other, large, 1,      large,
+                                      large, large, 0,     0,     -large, other};
+        const auto& tape = *network.forward(packed.data(), view(x, one), workspace);
+        for (std::int64_t j = 0; j < 3; ++j)
+          EXPECT_TRUE(std::isfinite(tape.models.row(0)[j])) << architecture << " " << large << " " << other;
+      }
+    }
+  }
 }
 
 TEST(NetworkInput, OnlyColumnsThatMayMissTakeNaN) {

@@ -8,6 +8,7 @@ namespace occam::gpu {
 
 // Values further out than this many standard deviations count as so many (as in networks/network).
 constexpr double kFarthest = 10;
+constexpr double kLargest = 1e6;
 // A data set whose values differ by less than so much of themselves counts as constant.
 constexpr double kLeastSpread = 1e-12;
 
@@ -43,7 +44,7 @@ OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnSca
   const bool missing = isnan(x);
   const double z =
       missing ? 0 : (transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor;
-  out[column] = static_cast<float>(z);
+  out[column] = static_cast<float>(within(z, kLargest));
   if (plan.mask_at >= 0) out[plan.mask_at] = missing ? 1.0f : 0.0f;
   if (plan.local_at >= 0) {
     out[plan.local_at] = missing ? 0.0f : static_cast<float>(within((x - own.mean) * own.factor, kFarthest));
