@@ -166,6 +166,22 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
     description["statistics"]["list"] = bad;
     EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
   }
+  description["statistics"]["list"] = 4;
+  description["statistics"]["time"] = {{"column", 1}, {"gap", 0.5}};
+  EXPECT_EQ(NetworkConfig::from_json(description).statistics.time.column, 1);
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{{{"column", 2}, {"gap", 0.5}},
+                                                               {{"column", -2}, {"gap", 0.5}},
+                                                               {{"column", 1}, {"gap", 0}},
+                                                               {{"column", 1}, {"gap", -1}},
+                                                               {{"column", 0.5}, {"gap", 1}},
+                                                               {{"column", 1}},
+                                                               {{"gap", 1}},
+                                                               "y",
+                                                               3}) {
+    description["statistics"]["time"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
+  }
+  description["statistics"].erase("time");
   description["statistics"].erase("list");
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, StatisticsList::first);
 }
