@@ -79,6 +79,36 @@ void partial_autocorrelations(std::span<const double> values, std::span<double, 
   }
 }
 
+void innovations(std::span<const double> values, std::span<double> out) {
+  double squares = 0, products = 0, before = 0;
+  for (const double value : values) {
+    const double x = std::isnan(value) ? 0 : value;
+    products += x * before;
+    squares += before * before;
+    before = x;
+  }
+  const double kept = squares > 0 ? products / squares : 0;
+  before = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double x = std::isnan(values[i]) ? 0 : values[i];
+    out[i] = x - kept * before;
+    before = x;
+  }
+}
+
+void delayed_correlations(std::span<const double> a, std::span<const double> b, std::span<double> out) {
+  const std::size_t n = a.size();
+  for (std::size_t lag = 0; lag < out.size(); ++lag) {
+    double aa = 0, bb = 0, ab = 0;
+    for (std::size_t i = lag; i < n; ++i) {
+      aa += a[i - lag] * a[i - lag];
+      bb += b[i] * b[i];
+      ab += a[i - lag] * b[i];
+    }
+    out[lag] = aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+  }
+}
+
 double change_evidence(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
   double squares = 0, total = 0;
@@ -122,23 +152,39 @@ double spread_change_evidence(std::span<const double> values) {
 
 namespace {
 
-// Sums of squares left by y on one and on two regressors.
+// Sums of a regression of y on a level and a line, for every memory side by side, as in a register; the first
+// is that of none at all.
 struct LevelAndLine {
-  double yy = 0, y0 = 0, y1 = 0, x00 = 0, x01 = 0, x11 = 0;
-  void add(double y, double x0, double x1) {
-    yy += y * y;
-    y0 += y * x0;
-    y1 += y * x1;
-    x00 += x0 * x0;
-    x01 += x0 * x1;
-    x11 += x1 * x1;
+  static constexpr std::size_t K = kMemories + 1;
+  std::array<double, K> yy{}, y0{}, y1{}, x00{}, x01{}, x11{}, logs{}, shares;
+
+  LevelAndLine() { shares.fill(1); }
+  // kept: what is left of the value and the time before. What is new has the share 1 - kept^2 of the
+  // variance.
+  void add(const std::array<double, K>& kept, double x, double before_x, double t, double before_t) {
+    for (std::size_t k = 0; k < K; ++k) {
+      const double share = 1 - kept[k] * kept[k], weight = 1 / share;
+      const double y = x - kept[k] * before_x, one = 1 - kept[k], time = t - kept[k] * before_t;
+      yy[k] += weight * y * y;
+      y0[k] += weight * y * one;
+      y1[k] += weight * y * time;
+      x00[k] += weight * one * one;
+      x01[k] += weight * one * time;
+      x11[k] += weight * time * time;
+      shares[k] *= share;
+    }
   }
-  double level() const { return std::max(yy - y0 * y0 / x00, 0.0); }
-  double line() const {
-    const double left = x11 - x01 * x01 / x00;
-    if (left <= 1e-12 * x11) return level();
-    const double along = y1 - y0 * x01 / x00;
-    return std::max(level() - along * along / left, 0.0);
+  // Before the products of shares become too small to be numbers: after 16 of at least 1e-7 each.
+  void take_logs() {
+    for (std::size_t k = 0; k < K; ++k) logs[k] -= 0.5 * std::log(shares[k]);
+    shares.fill(1);
+  }
+  double level(std::size_t k) const { return std::max(yy[k] - y0[k] * y0[k] / x00[k], 0.0); }
+  double line(std::size_t k) const {
+    const double left = x11[k] - x01[k] * x01[k] / x00[k];
+    if (left <= 1e-12 * x11[k]) return level(k);
+    const double along = y1[k] - y0[k] * x01[k] / x00[k];
+    return std::max(level(k) - along * along / left, 0.0);
   }
 };
 
@@ -183,31 +229,30 @@ FadingMemory fading_memory(std::span<const double> times, std::span<const double
   const double spread = std::sqrt(squares / n);
   // Below this share of the variance a fit is perfect.
   const auto log_left = [&](double left) { return 0.5 * n * std::log(left / n + 1e-9); };
-  double none = 0;
-  for (std::size_t k = 0; k <= kMemories; ++k) {
-    const double memory = k == 0 ? 0 : memory_of(k - 1);
-    LevelAndLine sums;
-    double logs = 0, before_x = 0, before_t = NAN;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::isnan(values[i])) continue;
-      const double x = (values[i] - mean) / spread, t = (times[i] - times.front()) / gap;
-      const double kept =
-          memory == 0 || std::isnan(before_t) ? 0 : std::exp(-std::max(t - before_t, 1e-6) / memory);
-      const double scale = 1 / std::sqrt(1 - kept * kept);
-      const double back_t = kept == 0 ? 0 : before_t;
-      sums.add(scale * (x - kept * before_x), scale * (1 - kept), scale * (t - kept * back_t));
-      logs += std::log(scale);
-      before_x = x;
-      before_t = t;
+  LevelAndLine sums;
+  double before_x = 0, before_t = 0;
+  std::size_t count = 0;
+  std::array<double, LevelAndLine::K> kept{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    const double x = (values[i] - mean) / spread, t = (times[i] - times.front()) / gap;
+    if (count > 0) {
+      // Every memory is twice the one before it, so one exponential tells them all.
+      kept[kMemories] = std::exp(-std::max(t - before_t, 1e-6) / memory_of(kMemories - 1));
+      for (std::size_t k = kMemories - 1; k > 0; --k) kept[k] = kept[k + 1] * kept[k + 1];
     }
-    const double level = logs - log_left(sums.level()), line = logs - log_left(sums.line());
-    if (k == 0) {
-      none = level;
-      result.line_alone = line - level;
-    } else {
-      result.level[k - 1] = level - none;
-      result.line[k - 1] = line - none;
-    }
+    sums.add(kept, x, before_x, t, before_t);
+    if (++count % 16 == 0) sums.take_logs();
+    before_x = x;
+    before_t = t;
+  }
+  sums.take_logs();
+  const auto level = [&](std::size_t k) { return sums.logs[k] - log_left(sums.level(k)); };
+  const auto line = [&](std::size_t k) { return sums.logs[k] - log_left(sums.line(k)); };
+  result.line_alone = line(0) - level(0);
+  for (std::size_t k = 0; k < kMemories; ++k) {
+    result.level[k] = level(k + 1) - level(0);
+    result.line[k] = line(k + 1) - level(0);
   }
   return result;
 }

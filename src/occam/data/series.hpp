@@ -31,6 +31,13 @@ void fine_wave_strengths(std::span<const double> values, std::span<double, kFine
 inline constexpr std::size_t kPartialLags = 10;
 void partial_autocorrelations(std::span<const double> values, std::span<double, kPartialLags> out);
 
+// What is new in each value beyond what the one before it says (the first: all of it). Values should have
+// mean 0; missing ones count as that. `out` may be `values`.
+void innovations(std::span<const double> values, std::span<double> out);
+// Correlations of b with a so many steps before, for 0, 1, ... steps. Of innovations these tell what follows
+// on what, and how late, whatever each remembers of itself.
+void delayed_correlations(std::span<const double> a, std::span<const double> b, std::span<double> out);
+
 // By how much a change of the mean, at a place equally probable to be any, explains a series better than none
 // does: log of the mean over places of the ratio of the likelihoods (normal, both fitted), at least 0. Values
 // should have mean 0; missing ones count as that.

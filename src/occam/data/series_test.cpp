@@ -46,6 +46,30 @@ TEST(Series, PartialAutocorrelationsEndWithTheOrder) {
   for (const double each : found) EXPECT_EQ(each, 0);
 }
 
+TEST(Series, InnovationsAreWhatTheValueBeforeDoesNotSay) {
+  // 8 + 2 + 1 of 16 + 4 + 1 and the last: kept 10 / 21.
+  const std::vector<double> x = {4, 2, 1, NAN};
+  std::vector<double> out(4);
+  innovations(x, out);
+  EXPECT_DOUBLE_EQ(out[0], 4);
+  EXPECT_NEAR(out[1], 2 - 4 * 10.0 / 21, 1e-12);
+  EXPECT_NEAR(out[2], 1 - 2 * 10.0 / 21, 1e-12);
+  EXPECT_NEAR(out[3], 0 - 10.0 / 21, 1e-12);
+  std::vector<double> in_place = {4, 2, 1, 0};
+  innovations(in_place, in_place);
+  EXPECT_EQ(in_place, out);
+}
+
+TEST(Series, DelayedCorrelationsAreThoseWithRowsBefore) {
+  const std::vector<double> a = {1, -2, 3, -1, 0.5}, b = {0, 0, 1, -2, 3};
+  std::array<double, 6> out;
+  delayed_correlations(a, b, out);
+  EXPECT_NEAR(out[2], 1, 1e-12);
+  EXPECT_NEAR(out[0], (3 + 2 + 1.5) / std::sqrt((1 + 4 + 9 + 1 + 0.25) * 14), 1e-12);
+  EXPECT_NEAR(out[3], (-2 - 6) / std::sqrt((1 + 4) * (4 + 9.0)), 1e-12);
+  EXPECT_EQ(out[5], 0);  // longer than the series
+}
+
 TEST(Series, EvidenceOfAChangeIsTheMeanOverPlaces) {
   const std::vector<double> x = {-1.1, -0.9, -1.2, 1.3, 0.9, 1.0};
   const double n = 6;

@@ -11,8 +11,10 @@ namespace {
 constexpr std::int64_t kMostPaired = 10;
 constexpr std::size_t kMostPartials = 96;  // for the same reason
 constexpr std::int64_t kRowsBefore = 1;    // that a row is held against; with two, one was learned worse
-constexpr double kTamed = 8;               // nats from which on gains count less
-constexpr std::int64_t kOrders = 3;        // of autoregressions
+constexpr std::int64_t kLongestDelay = 8;  // between channels
+constexpr std::int64_t kMostDelays = 96;
+constexpr double kTamed = 8;         // nats from which on gains count less
+constexpr std::int64_t kOrders = 3;  // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kConstant = 1e-7;
 constexpr std::int64_t kMostSymbols = 8;  // of which memory is looked at
@@ -23,6 +25,12 @@ double fisher(double r) {
 // On the scale on which evidence grows.
 double grown(double r, double n) {
   return std::asinh(std::sqrt(n) * fisher(r));
+}
+
+// What a correlation gains in log-likelihood over none, twice; a line as long as little is known.
+double tamed_gain(double r, std::int64_t n) {
+  const double gain = -std::log1p(-std::min(r * r, 1 - 1e-9));
+  return std::log1p(static_cast<double>(n) * gain / kTamed);
 }
 
 // Writes numbers one after the other; counts them where there is nothing to write to.
@@ -359,32 +367,57 @@ void dependence(const Channels& c, const std::vector<PartialCorrelation>& list, 
   }
   const std::span<double> out(workspace.take<double>(static_cast<std::int64_t>(list.size())), list.size());
   partial_correlations_of(list, static_cast<int>(K), r, out);
-  for (const double partial : out) {
-    const double gain = -std::log1p(-std::min(partial * partial, 1 - 1e-9));
-    write(std::log1p(static_cast<double>(rows) * gain / kTamed));
+  for (const double partial : out) write(tamed_gain(partial, rows));
+}
+
+// What is new in one channel, so many steps after something was new in another.
+void delays(const Channels& c, std::int64_t most, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(c.n);
+  double* const x = workspace.take<double>(c.E * c.n);
+  const auto of = [&](std::int64_t e) { return std::span<double>(x + e * c.n, n); };
+  for (std::int64_t e = 0; e < c.E; ++e) innovations({c.of(e), n}, of(e));
+  const std::span<double> out(workspace.take<double>(most + 1), static_cast<std::size_t>(most + 1));
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    for (std::int64_t b = 0; b < c.E; ++b) {
+      if (a == b) continue;
+      delayed_correlations(of(a), of(b), out);
+      for (std::int64_t lag = a < b ? 0 : 1; lag <= most; ++lag) {
+        write(tamed_gain(out[static_cast<std::size_t>(lag)], c.n));
+      }
+    }
   }
 }
 
 // Of a series at irregular times: how long values are remembered, and whether they drift.
-void memories(Matrix<const float> raw, const TimeColumn& time, std::int64_t column, Workspace& workspace,
-              Writer& write) {
-  const Workspace::Scope scope(workspace);
-  const auto n = static_cast<std::size_t>(raw.rows);
-  const std::span<double> t(workspace.take<double>(raw.rows), n), x(workspace.take<double>(raw.rows), n);
-  for (std::size_t i = 0; i < n; ++i) {
-    t[i] = raw.row(static_cast<std::int64_t>(i))[time.column];
-    x[i] = raw.row(static_cast<std::int64_t>(i))[column];
-  }
-  const FadingMemory memory = fading_memory(t, x, time.gap);
+void memories(Matrix<const float> raw, const TimeColumn& time, std::span<const double> values,
+              Workspace& workspace, Writer& write) {
+  const std::span<double> t(workspace.take<double>(raw.rows), values.size());
+  for (std::size_t i = 0; i < t.size(); ++i) t[i] = raw.row(static_cast<std::int64_t>(i))[time.column];
+  const FadingMemory memory = fading_memory(t, values, time.gap);
   const double level = FadingMemory::any(memory.level), line = FadingMemory::any(memory.line);
   for (const double gain : memory.level) write(std::asinh(gain / 2));
   for (const double gain : memory.line) write(std::asinh(gain / 2));
   for (const double gain : {memory.line_alone, level, line, line - level}) write(std::asinh(gain / 2));
 }
 
+// Values as they are, since a transformation would bend how they fade; from the fifth list on also symbols.
+void memories(const Channels& c, std::int64_t e, const BaseChannel& channel, bool of_symbols,
+              const TimeColumn& time, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  if (channel.column == time.column || (!channel.many_values && !of_symbols)) return;
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(c.n);
+  const std::span<double> x(workspace.take<double>(c.n), n);
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i] = channel.many_values ? raw.row(static_cast<std::int64_t>(i))[channel.column] : c.of(e)[i];
+  }
+  memories(raw, time, x, workspace, write);
+}
+
 struct Wanted {
   StatisticsList list;
   const std::vector<PartialCorrelation>& partials;
+  std::int64_t delays;
   TimeColumn time;
 };
 
@@ -407,10 +440,10 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
   if (list < StatisticsList::with_gains) return;
   for (std::int64_t e = 0; e < c.E; ++e) gains(c, e, base[static_cast<std::size_t>(e)].many_values, write);
   if (!wanted.partials.empty()) dependence(c, wanted.partials, workspace, write);
+  if (wanted.delays > 0) delays(c, wanted.delays, workspace, write);
+  const bool symbols_fade = list >= StatisticsList::with_delays && c.E <= kMostPaired;
   for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e) {
-    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
-    if (channel.many_values && channel.column != wanted.time.column)
-      memories(raw, wanted.time, channel.column, workspace, write);
+    memories(c, e, base[static_cast<std::size_t>(e)], symbols_fade, wanted.time, raw, workspace, write);
   }
 }
 
@@ -425,6 +458,8 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
     partials_ =
         partial_correlations(static_cast<int>((1 + kRowsBefore) * E), static_cast<int>(E), kMostPartials);
   }
+  if (list_ >= StatisticsList::with_delays && several)
+    delays_ = std::min(kLongestDelay, kMostDelays / (E * (E - 1)));
   // How many there are follows from a data set of nothing.
   Workspace workspace;
   std::int64_t columns = 0;
@@ -432,7 +467,7 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, time_}, raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_}, raw, workspace, count);
   size_ = count.count();
 }
 
@@ -440,7 +475,7 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, time_}, raw, workspace, write);
+  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_}, raw, workspace, write);
 }
 
 }  // namespace occam

@@ -25,8 +25,14 @@ struct BaseChannel {
 };
 
 // Files name the list that their network was trained with.
-enum class StatisticsList { first = 1, with_waves_and_memory = 2, with_gains = 3, with_dependence = 4 };
-inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_dependence;
+enum class StatisticsList {
+  first = 1,
+  with_waves_and_memory = 2,
+  with_gains = 3,
+  with_dependence = 4,
+  with_delays = 5
+};
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_delays;
 
 class Statistics {
  public:
@@ -46,6 +52,7 @@ class Statistics {
   StatisticsList list_ = kNewestStatistics;
   TimeColumn time_;
   std::vector<PartialCorrelation> partials_;
+  std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;
 };
 

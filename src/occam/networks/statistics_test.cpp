@@ -120,7 +120,7 @@ struct TwoSeries {
 
 TEST(Statistics, TellWhatLeadsWhat) {
   const TwoSeries series;
-  const std::vector<double> all = series.statistics();
+  const std::vector<double> all = series.statistics(StatisticsList::with_dependence);
   const auto list = partial_correlations(4, 2, 96);
   const double* const gains = all.data() + all.size() - list.size();
   const auto gain = [&](int a, int b, std::uint32_t given) {
@@ -150,6 +150,52 @@ TEST(Statistics, TellWhatLeadsWhat) {
   const std::vector<double> older = series.statistics(StatisticsList::with_gains);
   ASSERT_EQ(older.size() + list.size(), all.size());
   EXPECT_TRUE(std::equal(older.begin(), older.end(), all.begin()));
+}
+
+// The second column follows on the first three rows later, and remembers itself.
+TEST(Statistics, TellHowLateOneFollowsOnAnother) {
+  Rng rng(3, Purpose::test, 5);
+  TwoSeries series;
+  for (std::size_t i = 0; i < TwoSeries::n; ++i) {
+    series.base[2 * i] = rng.normal();
+    series.base[2 * i + 1] = rng.normal();
+    if (i >= 3) series.base[2 * i + 1] += 0.5 * series.base[2 * i - 1] + 0.6 * series.base[2 * (i - 3)];
+  }
+  series.raw.assign(series.base.begin(), series.base.end());
+  const std::vector<double> all = series.statistics();
+  const std::vector<double> older = series.statistics(StatisticsList::with_dependence);
+  // Of the first to the second after 0 .. 8 rows, then of the second to the first after 1 .. 8.
+  ASSERT_EQ(all.size(), older.size() + 9 + 8);
+  EXPECT_TRUE(std::equal(older.begin(), older.end(), all.begin()));
+  const std::vector<double> delays(all.begin() + static_cast<std::ptrdiff_t>(older.size()), all.end());
+  EXPECT_EQ(std::max_element(delays.begin(), delays.end()) - delays.begin(), 3);
+  EXPECT_GT(delays[3], 1.2);  // 120 observations of r = .5 gain 17 nats on average
+  for (std::size_t i = 0; i < delays.size(); ++i) {
+    if (i == 3) continue;
+    EXPECT_LT(delays[i], 0.9) << i;  // 6 nats by chance: about once in 2,000 data sets
+  }
+}
+
+// A state that is kept for 20 rows' time on average, at times that say so; and one that is not.
+TEST(Statistics, TellHowLongASymbolIsRememberedWhereAColumnSaysWhen) {
+  Rng rng(3, Purpose::test, 6);
+  const auto gain_of_memory = [&](double keeps) {
+    std::vector<double> base;
+    std::vector<float> raw;
+    double state = 1;
+    for (int i = 0; i < 100; ++i) {
+      if (rng.uniform() > keeps) state = rng.uniform() < 0.5 ? 0 : 1;
+      for (const double x : {static_cast<double>(i), state}) base.push_back(x);
+      for (const double x : {static_cast<double>(i), state}) raw.push_back(static_cast<float>(x));
+    }
+    const Statistics statistics({{0, true}, {1, false}}, kNewestStatistics, {0, 1.0});
+    std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+    Workspace workspace;
+    statistics.of({base.data(), 100, 2, 2}, {raw.data(), 100, 2, 2}, out.data(), workspace);
+    return 2 * std::sinh(out[out.size() - 3]);  // of a memory of any length, before line and line beyond it
+  };
+  EXPECT_GT(gain_of_memory(0.95), 20);
+  EXPECT_LT(gain_of_memory(0), 3);
 }
 
 // Networks of older files read what they learned from.

@@ -22,6 +22,7 @@ constexpr std::size_t kMostPolynomial = 4;   // columns explained by powers of a
 constexpr std::size_t kMostTransitions = 4;  // levels whose order is looked at pair by pair
 constexpr std::size_t kMostRemembered = 8;   // levels that may depend on the two before
 constexpr std::size_t kMostLaggedPairs = 6;
+constexpr std::size_t kLongestDelay = 8;  // between two columns
 constexpr std::size_t kMostProfiles = 6;  // of one column over another
 constexpr std::size_t kProfile = 16;      // parts of the range of a column
 constexpr std::size_t kOrders = 4;        // of autoregressions
@@ -826,6 +827,7 @@ void RichStatistics::lagged_pairs(const Values& data, Collector& out) const {
       out.put(correlation(lagged.a, lagged.b) * std::sqrt(static_cast<double>(lagged.a.size())),
               "correlation of {} with the next {} times root n", columns_[a].name, columns_[b].name);
       leads(data.plain[a], data.plain[b], columns_[a].name, columns_[b].name, out);
+      delays(data.plain[a], data.plain[b], columns_[a].name, columns_[b].name, out);
     }
   }
 }
@@ -850,13 +852,37 @@ void RichStatistics::leads(const std::vector<double>& a, const std::vector<doubl
   out.put(gain(3), "evidence that {} decides how {} goes on", of_a, of_b);
 }
 
+// What is new in b, so many rows after something was new in a.
+void RichStatistics::delays(const std::vector<double>& a, const std::vector<double>& b,
+                            const std::string& of_a, const std::string& of_b, Collector& out) const {
+  const auto news = [](std::vector<double> x) {
+    const std::vector<double> there = without_missing(x);
+    const double mean = there.empty() ? 0 : mean_of(there);
+    for (double& value : x) value -= mean;
+    innovations(x, x);
+    return x;
+  };
+  std::array<double, kLongestDelay + 1> correlations;
+  delayed_correlations(news(a), news(b), correlations);
+  const auto n = static_cast<double>(a.size());
+  double best = 0;
+  for (std::size_t lag = 0; lag <= kLongestDelay; ++lag) {
+    const double gain = gain_of(correlations[lag] * correlations[lag], n);
+    out.put(gain, "evidence that {} follows on {} after {} rows", of_b, of_a, lag);
+    best = std::max(best, gain);
+  }
+  out.put(best, "evidence that {} follows on {} at all", of_b, of_a);
+}
+
 // Where one column says when: how long the others are remembered, and whether they drift.
 void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
   std::vector<double> times, values;
   for (std::int64_t r = 0; r < rows.rows; ++r) times.push_back(rows.row(r)[time_.column]);
   for (std::size_t c = 0; c < std::min(columns_.size(), kMostDescribed); ++c) {
     const Typical& typical = columns_[c];
-    if (typical.design || static_cast<std::int64_t>(c) == time_.column || !typical.levels.empty()) continue;
+    if (typical.design || static_cast<std::int64_t>(c) == time_.column) continue;
+    // Of more than two levels it is their order that would be remembered, which may mean nothing.
+    if (!typical.levels.empty() && typical.levels.size() != 2) continue;
     values.clear();
     for (std::int64_t r = 0; r < rows.rows; ++r) values.push_back(rows.row(r)[c]);
     const FadingMemory memory = fading_memory(times, values, time_.gap);

@@ -71,6 +71,8 @@ class RichStatistics {
   void lagged_pairs(const Values& data, Collector& out) const;
   void leads(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
              const std::string& of_b, Collector& out) const;
+  void delays(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
+              const std::string& of_b, Collector& out) const;
   void fades(Matrix<const float> rows, Collector& out) const;
 
   std::vector<Typical> columns_;

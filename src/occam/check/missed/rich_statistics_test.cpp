@@ -148,6 +148,24 @@ TEST(RichStatistics, SeeWhatLeadsAndWhatDecides) {
   EXPECT_LT(gained(led, "evidence that x decides how y goes on"), 6);
 }
 
+TEST(RichStatistics, SeeHowLateOneColumnFollowsOnAnother) {
+  Rng rng(9, Purpose::test, 4);
+  std::vector<float> rows;
+  for (int i = 0; i < 200; ++i) {
+    const double before = i >= 5 ? 0.6 * rows[static_cast<std::size_t>(2 * (i - 5))] : 0;
+    const double own = i > 0 ? 0.5 * rows[static_cast<std::size_t>(2 * i - 1)] : 0;
+    for (const double x : {rng.normal(), before + own + rng.normal()}) rows.push_back(static_cast<float>(x));
+  }
+  const RichStatistics rich = learned(rows, {"x", "y"}, true);
+  const std::vector<float> seen = statistics(rich, rows, 2);
+  // 200 observations of r = .5 gain 29 nats on average.
+  EXPECT_GT(named(rich, seen, "evidence that y follows on x after 5 rows"), 12);
+  EXPECT_LT(named(rich, seen, "evidence that y follows on x after 4 rows"), 6);
+  EXPECT_LT(named(rich, seen, "evidence that x follows on y at all"), 8);
+  EXPECT_EQ(named(rich, seen, "evidence that y follows on x at all"),
+            named(rich, seen, "evidence that y follows on x after 5 rows"));
+}
+
 // At times 1 apart, or 3: the second column wanders, the third does not.
 TEST(RichStatistics, SeeHowLongAColumnIsRememberedWhereAnotherSaysWhen) {
   Rng rng(9, Purpose::test, 3);
