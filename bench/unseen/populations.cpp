@@ -29,7 +29,7 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
     const double growth = std::log(double(data(i, 0))) - std::log(before);
     sums.add({1, pull}, p.is("free") ? growth : growth - 0.4 * pull);
   }
-  return log_integral_around<1>({-1.2}, [&](std::array<double, 1> x) {
-    return log_normal(x[0], -1.2, 0.3) + sums.evidence(std::exp(x[0]), {0.1, p.is("free") ? 0 : 0.1});
+  return log_integral_around<1>({-1.5}, [&](std::array<double, 1> x) {
+    return log_normal(x[0], -1.5, 0.3) + sums.evidence(std::exp(x[0]), {0.03, p.is("free") ? 0 : 0.1});
   });
 }

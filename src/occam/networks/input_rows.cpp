@@ -21,14 +21,14 @@ void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<d
     const double factor = 1 / s.scale[at];
     if (config.inputs.empty() || config.inputs[at].transformation == Transformation::none) {
       for (std::int64_t r = 0; r < data.rows; ++r) {
-        z.row(r)[c] = (static_cast<double>(data.row(r)[c]) - mean) * factor;
+        z.row(r)[c] = tamed((static_cast<double>(data.row(r)[c]) - mean) * factor, s.plain_within);
       }
       continue;
     }
     const ColumnInput& input = config.inputs[at];
     for (std::int64_t r = 0; r < data.rows; ++r) {
       const float x = data.row(r)[c];
-      z.row(r)[c] = std::isnan(x) ? NAN : (input(x) - mean) * factor;
+      z.row(r)[c] = std::isnan(x) ? NAN : tamed((input(x) - mean) * factor, s.plain_within);
     }
   }
 }

@@ -1,6 +1,6 @@
 // How the columns of data become what a body reads. Learned from simulations and stored with the network:
 //   1. every column goes through a transformation that keeps its order and tames its range;
-//   2. the result is standardised over all simulations;
+//   2. the result is standardised over all simulations, and what lies far beyond them brought nearer;
 //   3. a column with many values comes a second time, untransformed, relative to mean and spread of its own
 //      data set, so that its shape is seen whatever its unit, offset or scale, and where there are few such
 //      columns as waves of several lengths, so that fine structure is seen; a column with a few values comes
@@ -63,6 +63,14 @@ inline constexpr std::int64_t kMostWaves = 16;
 std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false);
 // The transformation alone, by the same rule.
 ColumnInput learn_transformation(std::vector<float> values);
+
+// Whatever a simulator may do once in ten thousand data sets, such as a series that explodes: what is further
+// out than all that is usual must not shake the weights. Keeps the order, and what is within as it is.
+inline constexpr double kPlainWithin = 16;  // standard deviations
+inline double tamed(double z, double plain_within) {
+  const double beyond = std::abs(z) - plain_within;
+  return plain_within > 0 && beyond > 0 ? std::copysign(plain_within + std::log1p(beyond), z) : z;
+}
 
 // Sine and cosine of waves whose length halves from one to the next; the first is 8 standard deviations long.
 template <class T>

@@ -34,6 +34,15 @@ TEST(Inputs, WhatHasNoLongTailsStaysAsItIs) {
   }
 }
 
+TEST(Inputs, WhatIsFarOutIsBroughtNearerAndKeepsItsOrder) {
+  for (const double z : {0.0, 3.0, -15.9, 16.0}) EXPECT_EQ(tamed(z, 16), z);
+  EXPECT_NEAR(tamed(2016, 16), 16 + std::log(2001), 1e-12);
+  EXPECT_NEAR(tamed(-2016, 16), -16 - std::log(2001), 1e-12);
+  EXPECT_LT(tamed(1e6, 16), tamed(2e6, 16));
+  EXPECT_NEAR(tamed(16 + 1e-9, 16), 16 + 1e-9, 1e-12);
+  EXPECT_EQ(tamed(2016, 0), 2016) << "files from before";
+}
+
 // Sums of squares are what evidence of such columns is made of.
 TEST(Inputs, TailsOfAChangingSpreadStayAsTheyAre) {
   const ColumnInput mixed =

@@ -66,6 +66,7 @@ void check(const NetworkConfig& config) {
           "the columns with missing values are not usable");
   require(std::isfinite(s.log_n_mean) && usable(s.log_n_scale) && usable(s.typical_n),
           "the standardisation of N is not usable");
+  require(std::isfinite(s.plain_within) && s.plain_within >= 0, "the standardisation is not usable");
   require(config.inputs.empty() || config.inputs.size() == s.mean.size(),
           "how columns are read does not match the number of channels");
   const StatisticsScale& statistics = config.statistics;
@@ -207,6 +208,7 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   inputs.clear();
   if (options.inputs == "robust") inputs = learn_inputs(data, ordered);
   standardisation = learn_standardisation(data, inputs);
+  if (options.inputs == "robust") standardisation.plain_within = kPlainWithin;
   statistics = {};
   if (!ordered || !options.statistics) return;
   statistics.time = find_time(data);
@@ -247,6 +249,7 @@ json NetworkConfig::json() const {
                              {"log_n_mean", s.log_n_mean},
                              {"log_n_scale", s.log_n_scale},
                              {"typical_n", s.typical_n}}}};
+  if (s.plain_within > 0) result["standardisation"]["plain_within"] = s.plain_within;
   if (!missing.empty()) result["missing"] = missing;
   if (!inputs.empty()) result["inputs"] = inputs_json(inputs);
   if (!statistics.mean.empty()) {
@@ -294,9 +297,10 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
       }
     }
     const auto& s = json.at("standardisation");
-    config.standardisation = {s.at("mean").get<std::vector<double>>(),
-                              s.at("scale").get<std::vector<double>>(), s.at("log_n_mean").get<double>(),
-                              s.at("log_n_scale").get<double>(), s.at("typical_n").get<double>()};
+    config.standardisation = {
+        s.at("mean").get<std::vector<double>>(), s.at("scale").get<std::vector<double>>(),
+        s.at("log_n_mean").get<double>(),        s.at("log_n_scale").get<double>(),
+        s.at("typical_n").get<double>(),         s.value("plain_within", 0.0)};
     check(config);
     return config;
   } catch (const nlohmann::json::exception& error) {

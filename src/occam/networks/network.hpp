@@ -27,6 +27,9 @@ struct Standardisation {
   double log_n_mean = 0;
   double log_n_scale = 1;
   double typical_n = 1;  // sums over observations are divided by it
+  // Values further out than so many standard deviations count by the logarithm of what lies beyond; 0: as
+  // they are, as in old files.
+  double plain_within = 0;
 };
 
 // Mean and spread of every column, transformed, where its values are there, and of log N over simulated data

@@ -24,8 +24,11 @@ NetworkConfig small(std::vector<std::int64_t> missing) {
   return config;
 }
 
-Ragged<const float> view(const std::vector<float>& x, const std::vector<std::int64_t>& offsets) {
-  return {{x.data(), offsets.back(), 2, 2}, offsets.data(), static_cast<std::int64_t>(offsets.size()) - 1};
+Ragged<const float> view(const std::vector<float>& x, const std::vector<std::int64_t>& offsets,
+                         std::int64_t columns = 2) {
+  return {{x.data(), offsets.back(), columns, columns},
+          offsets.data(),
+          static_cast<std::int64_t>(offsets.size()) - 1};
 }
 
 const std::vector<std::int64_t> kOffsets = {0, 2};
@@ -56,6 +59,33 @@ TEST(NetworkInput, MissingValuesAreZeroAndMarked) {
       EXPECT_NEAR(read.row(r)[c], expected[static_cast<std::size_t>(3 * r + c)], 1e-12) << r << c;
   }
   for (std::int64_t j = 0; j < 3; ++j) EXPECT_TRUE(std::isfinite(tape.models.row(0)[j]));
+}
+
+// A value of 2,000 standard deviations is read as one of 24, and files remember from where on.
+TEST(NetworkInput, WhatIsFarOutIsReadNearer) {
+  NetworkConfig config;
+  config.channels = 1;
+  config.models = 3;
+  std::vector<float> usual;
+  for (int i = 0; i < 40; ++i) usual.push_back(i % 2 == 0 ? 1.0f + 0.01f * static_cast<float>(i % 5) : -1.0f);
+  const std::vector<std::int64_t> offsets = {0, 20, 40}, one = {0, 1};
+  config.learn_input(view(usual, offsets, 1), false);
+  EXPECT_EQ(config.standardisation.plain_within, kPlainWithin);
+  const auto read = [&](const NetworkConfig& as, float x) {
+    const std::vector<float> data = {x};
+    Workspace workspace;
+    const InputRows<double> rows(as, view(data, one, 1), workspace);
+    return rows.rows(0, 1, workspace).row(0)[0];
+  };
+  EXPECT_NEAR(read(config, 2000), 16 + std::log1p(2000 / config.standardisation.scale[0] - 16), 0.1);
+  nlohmann::json description = config.json();
+  EXPECT_EQ(read(NetworkConfig::from_json(description), 2000), read(config, 2000));
+  for (const double bad : {-1.0, 1e999}) {
+    description["standardisation"]["plain_within"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
+  }
+  description["standardisation"].erase("plain_within");
+  EXPECT_GT(read(NetworkConfig::from_json(description), 2000), 1500) << "a file from before";
 }
 
 // Whatever the units: a number that a float can hold gives an answer.

@@ -35,8 +35,8 @@ class Course {
   // the losses of the same data sets now and at the look before (empty: it is the first) say what doubling
   // the training gained, and what doubling it again would. Where that is too little, or at the most steps
   // there may be, the end begins, in which the rate falls to nothing. Sets the step of the next look, or of
-  // the end.
-  void look(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
+  // the end. True where the training went astray since the look before: the end begins from the best weights.
+  bool look(TrainingProgress& at, std::span<const double> now, std::span<const double> before,
             const std::vector<float>& weights) const;
   // Otherwise: keeps the weights if they are the best. True when there was no improvement for too long.
   bool judge_validation(TrainingProgress& at, double loss, const std::vector<float>& weights) const;

@@ -6,8 +6,9 @@ namespace occam {
 namespace {
 
 struct Heard : SilentProgress {
-  std::vector<std::string> said;
+  std::vector<std::string> said, warned;
   void say(std::string_view message) override { said.emplace_back(message); }
+  void warn(std::string_view message) override { warned.emplace_back(message); }
 };
 
 const double kChance = std::log(2.0);
@@ -88,6 +89,30 @@ TEST(Course, KeepsTheBetterOfTwoLooks) {
   course.look(at, losses(100, 0.51), losses(100, 0.5), {7, 8});
   EXPECT_EQ(at.best, kWeights);
   EXPECT_EQ(at.best_step, 100);
+}
+
+// Fifteen standard errors worse, as once seen: the end begins, from the weights before.
+TEST(Course, GoesBackWhereTheTrainingWentAstray) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  course.settle_total(at, 0, 1);
+  at.step = 100;
+  EXPECT_FALSE(course.look(at, losses(100, 0.5), {}, kWeights));
+  at.step = 200;
+  EXPECT_TRUE(course.look(at, losses(100, 0.52), losses(100, 0.5), {3, 4}));
+  EXPECT_TRUE(at.ending);
+  EXPECT_EQ(at.total, 333);
+  EXPECT_EQ(at.best, kWeights);
+  EXPECT_EQ(at.best_step, 100);
+  ASSERT_EQ(heard.warned.size(), 1u);
+  EXPECT_NE(heard.warned[0].find("going back"), std::string::npos) << heard.warned[0];
+  // Worse again: nothing to go back for, but it is said.
+  at.step = 333;
+  EXPECT_FALSE(course.look(at, losses(100, 0.51), losses(100, 0.5), {5, 6}));
+  EXPECT_EQ(at.best, kWeights);
+  EXPECT_EQ(heard.warned.size(), 2u);
 }
 
 TEST(Course, RestartsAtChanceAsOftenAsAllowed) {

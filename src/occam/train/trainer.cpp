@@ -110,6 +110,9 @@ NetworkConfig network_for(const Problem& problem, const json& options) {
   NetworkConfig config;
   config.options.architecture = problem.ordered() ? "sequence" : "set";
   config.set_options(widths_for(problem), problem.name());
+  // Of several columns statistics are so many that, times N as well, steps were too large for them: trainings
+  // went astray after some thousand (bench/unseen).
+  if (problem.ordered() && problem.D() > 1) config.options.growth = false;
   config.set_options(problem.network(), problem.name());
   config.set_options(options, "network");
   return config;
@@ -340,8 +343,17 @@ bool Trainer::judge_length(double loss) {
   const std::vector<double> now = validation_losses(weights, sets);
   const std::vector<double> before =
       at.best.empty() ? std::vector<double>() : validation_losses(at.best, sets);
-  s_->course->look(at, now, before, weights);
+  if (s_->course->look(at, now, before, weights)) go_back();
   return true;
+}
+
+// To the best weights, without the momentum that led away from them.
+void Trainer::go_back() {
+  LearningState state = s_->engine->state();
+  state.weights = state.average = s_->at.best;
+  std::fill(state.first_moment.begin(), state.first_moment.end(), 0.0f);
+  std::fill(state.momentum.begin(), state.momentum.end(), 0.0f);
+  s_->engine->learn(s_->plan, std::move(state), s_->at.step);
 }
 
 // By the clock of rank 0.

@@ -85,6 +85,7 @@ class Trainer {
   // False when the run is over.
   bool judge();
   bool judge_length(double loss);
+  void go_back();
   void settle_total();
   void show_progress();
   std::string doubt() const;

@@ -16,6 +16,12 @@ OCCAM_BOTH inline double within(double x, double bound) {
   return x < -bound ? -bound : x > bound ? bound : x;
 }
 
+// As in networks/inputs.
+OCCAM_BOTH inline double tamed(double z, double plain_within) {
+  const double beyond = fabs(z) - plain_within;
+  return plain_within > 0 && beyond > 0 ? copysign(plain_within + log1p(beyond), z) : z;
+}
+
 // A column of a data set relative to mean and spread of its own.
 struct OwnScale {
   double mean = 0, factor = 0;
@@ -42,8 +48,9 @@ OCCAM_BOTH inline void enter_waves(float z, int waves, float* out) {
 // All that a network reads of one value.
 OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnScale own, float* out) {
   const bool missing = isnan(x);
-  const double z =
+  const double standard =
       missing ? 0 : (transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor;
+  const double z = tamed(standard, plan.plain_within);
   out[column] = static_cast<float>(within(z, kLargest));
   if (plan.mask_at >= 0) out[plan.mask_at] = missing ? 1.0f : 0.0f;
   if (plan.local_at >= 0) {

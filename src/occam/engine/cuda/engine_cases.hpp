@@ -23,6 +23,7 @@ struct EngineCase {
   Link link = Link::exp;
   double lambda = 0;
   std::int64_t parameters = 0;
+  double plain_within = 0;  // standard deviations
   std::int64_t channels = 2;
   bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
   bool missing = false;  // values of the first column
@@ -189,6 +190,9 @@ inline std::vector<EngineCase> engine_cases() {
   EngineCase& robust = add("robust", small);
   robust.robust = true;
   robust.channels = 3;
+  EngineCase& far_out = add("far_out", small);
+  far_out.robust = true;
+  far_out.plain_within = 0.5;
   EngineCase& series = add("set_of_ordered_data", with({{"modules", 1}, {"direct", false}}));
   series.ordered = series.robust = true;
   EngineCase& missing = add("missing", small);
@@ -242,6 +246,7 @@ inline NetworkConfig config_of(const EngineCase& c) {
   Batch batch;
   fill_batch(c, 1000, batch);
   config.learn_input(batch.view(), c.ordered);
+  if (c.plain_within > 0) config.standardisation.plain_within = c.plain_within;
   return config;
 }
 

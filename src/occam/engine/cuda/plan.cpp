@@ -187,6 +187,7 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     plan.width = input.width;
     plan.mean = s.mean[c];
     plan.factor = 1 / s.scale[c];
+    plan.plain_within = s.plain_within;
     plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = -1;
     plan.waves = static_cast<std::int32_t>(input.waves);
     plan.levels = static_cast<std::int32_t>(input.levels.size());
