@@ -136,7 +136,8 @@ bool Course::look(TrainingProgress& at, std::span<const double> now, std::span<c
                   const std::vector<float>& weights) const {
   const Gain gain = gain_of(now, before);
   const double loss = mean_loss(now);
-  const bool lost = !before.empty() && astray(gain);
+  // What has learned nothing yet has nothing to lose.
+  const bool lost = !before.empty() && at.best_loss < chance_ - kChanceMargin && astray(gain);
   const bool more = !at.ending && worth_doubling(at, now, before) && !lost;
   at.looks.push_back({at.step, loss, gain.mean, gain.error});
   at.last_validation = loss;
@@ -145,8 +146,7 @@ bool Course::look(TrainingProgress& at, std::span<const double> now, std::span<c
   if (lost) {
     progress_.warn(fmt::format(
         "the training got worse: after step {} the validation loss is {:.4f}, {:.4f} (+- {:.4f}) more than "
-        "after "
-        "step {}; {}. A smaller --learning-rate may do better",
+        "after step {}; {}. A smaller --learning-rate may do better",
         at.step, loss, -gain.mean, gain.error, at.best_step,
         at.ending ? "the weights of that step are kept" : "going back to that step, for the last ones"));
   }

@@ -115,6 +115,21 @@ TEST(Course, GoesBackWhereTheTrainingWentAstray) {
   EXPECT_EQ(heard.warned.size(), 2u);
 }
 
+// A run that is still at chance goes on, whatever the difference.
+TEST(Course, AtChanceThereIsNothingToGoBackTo) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard);
+  TrainingProgress at;
+  course.settle_total(at, 0, 1);
+  at.step = 100;
+  course.look(at, losses(100, kChance), {}, kWeights);
+  at.step = 200;
+  EXPECT_FALSE(course.look(at, losses(100, kChance + 0.001), losses(100, kChance), {3, 4}));
+  EXPECT_FALSE(at.ending);
+  EXPECT_TRUE(heard.warned.empty());
+}
+
 TEST(Course, RestartsAtChanceAsOftenAsAllowed) {
   Heard heard;
   TrainOptions options;
