@@ -48,6 +48,13 @@ void require(bool ok, const std::string& what) {
   if (!ok) throw Error(ErrorKind::bad_config, "network: {}", what);
 }
 
+// Columns of the data, each named once, in their order.
+bool increasing_columns(const std::vector<std::int64_t>& columns, std::int64_t D) {
+  return columns.empty() ||
+         (columns.front() >= 0 && columns.back() < D &&
+          std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end());
+}
+
 void check(const NetworkConfig& config) {
   const Standardisation& s = config.standardisation;
   const auto usable = [](double x) { return std::isfinite(x) && x > 0; };
@@ -59,10 +66,7 @@ void check(const NetworkConfig& config) {
   for (std::size_t c = 0; c < s.mean.size(); ++c) {
     require(std::isfinite(s.mean[c]) && usable(s.scale[c]), "the standardisation is not usable");
   }
-  const auto& missing = config.missing;
-  require(missing.empty() || (missing.front() >= 0 && missing.back() < config.channels),
-          "the columns with missing values are not usable");
-  require(std::adjacent_find(missing.begin(), missing.end(), std::greater_equal<>()) == missing.end(),
+  require(increasing_columns(config.missing, config.channels),
           "the columns with missing values are not usable");
   require(std::isfinite(s.log_n_mean) && usable(s.log_n_scale) && usable(s.typical_n),
           "the standardisation of N is not usable");
@@ -78,6 +82,10 @@ void check(const NetworkConfig& config) {
   const TimeColumn& time = statistics.time;
   require(time.column >= -1 && time.column < config.channels && usable(time.gap),
           "the column of times of its statistics is not usable");
+  require(increasing_columns(statistics.labels, config.channels),
+          "the columns of labels of its statistics are not usable");
+  require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty(),
+          "its statistics are of a list that is not known");
 }
 
 // Sequence networks had no windows; set networks no moments, and the same layers before and after pooling.
@@ -107,6 +115,11 @@ std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
     base.insert(base.end(), std::max<std::size_t>(input.levels.size(), 1), {c, input.local});
   }
   return base;
+}
+
+Statistics statistics_for(const NetworkConfig& config) {
+  const StatisticsScale& s = config.statistics;
+  return Statistics(base_channels(config), s.list, s.time, s.labels);
 }
 
 // Without the padding of rows, which for a column or two would be most of it.
@@ -187,21 +200,24 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
 }
 
 Fields fields(NetworkOptions& o) {
-  return {field("architecture", o.architecture, "set (exchangeable observations) or sequence (ordered)")
-              .one_of(architectures().names()),
-          field("head", o.head, "how features become model probabilities").one_of(heads().names()),
-          field("post_width", o.post_width, "units per layer after the body").at_least(1).at_most(8192),
-          field("post_layers", o.post_layers, "layers after the body").at_least(0).at_most(16),
-          field("summary", o.summary, "width of the linear summary layer before the heads (0: none)")
-              .at_least(0)
-              .at_most(8192),
-          field("log_n", o.log_n, "whether the network is told N"),
-          field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
-              .one_of({"robust", "plain"}),
-          field("statistics", o.statistics, "ordered data: whether the network is told plain statistics"),
-          field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
-          field("direct", o.direct,
-                "whether factors of moments, and statistics, enter the summary directly, too")};
+  return {
+      field("architecture", o.architecture, "set (exchangeable observations) or sequence (ordered)")
+          .one_of(architectures().names()),
+      field("head", o.head, "how features become model probabilities").one_of(heads().names()),
+      field("post_width", o.post_width, "units per layer after the body").at_least(1).at_most(8192),
+      field("post_layers", o.post_layers, "layers after the body").at_least(0).at_most(16),
+      field("summary", o.summary, "width of the linear summary layer before the heads (0: none)")
+          .at_least(0)
+          .at_most(8192),
+      field("log_n", o.log_n, "whether the network is told N"),
+      field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
+          .one_of({"robust", "plain"}),
+      field(
+          "statistics", o.statistics,
+          "whether the network is told plain statistics, where data are ordered or a column numbers groups"),
+      field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
+      field("direct", o.direct,
+            "whether factors of moments, and statistics, enter the summary directly, too")};
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
@@ -210,9 +226,15 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   standardisation = learn_standardisation(data, inputs);
   if (options.inputs == "robust") standardisation.plain_within = kPlainWithin;
   statistics = {};
-  if (!ordered || !options.statistics) return;
-  statistics.time = find_time(data);
-  const Statistics plain(base_channels(*this), kNewestStatistics, statistics.time);
+  if (!options.statistics) return;
+  if (ordered) {
+    statistics.time = find_time(data);
+  } else {
+    statistics.list = StatisticsList::none;
+    statistics.labels = find_labels(data);
+    if (statistics.labels.empty()) return;
+  }
+  const Statistics plain = statistics_for(*this);
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));
   Workspace workspace;
@@ -259,6 +281,7 @@ json NetworkConfig::json() const {
       result["statistics"]["list"] = static_cast<int>(statistics.list);
     if (statistics.time.column >= 0)
       result["statistics"]["time"] = {{"column", statistics.time.column}, {"gap", statistics.time.gap}};
+    if (!statistics.labels.empty()) result["statistics"]["labels"] = statistics.labels;
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -287,14 +310,18 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");
       const std::int64_t list = t.contains("list") ? whole_number(t.at("list")) : 1;
-      require(list >= 1 && list <= static_cast<std::int64_t>(kNewestStatistics),
+      require(list >= 0 && list <= static_cast<std::int64_t>(kNewestStatistics),
               "its statistics are of a list that is not known");
-      config.statistics = {t.at("mean").get<std::vector<double>>(), t.at("scale").get<std::vector<double>>(),
-                           static_cast<StatisticsList>(list)};
+      config.statistics = {.mean = t.at("mean").get<std::vector<double>>(),
+                           .scale = t.at("scale").get<std::vector<double>>(),
+                           .list = static_cast<StatisticsList>(list),
+                           .time = {},
+                           .labels = {}};
       if (t.contains("time")) {
         config.statistics.time = {whole_number(t.at("time").at("column")),
                                   t.at("time").at("gap").get<double>()};
       }
+      if (t.contains("labels")) config.statistics.labels = whole_numbers(t.at("labels"));
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {
@@ -334,7 +361,7 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
   may_miss_.assign(static_cast<std::size_t>(config_.channels), false);
   for (const std::int64_t c : config_.missing) may_miss_[static_cast<std::size_t>(c)] = true;
   if (!config_.statistics.mean.empty()) {
-    statistics_ = Statistics(base_channels(config_), config_.statistics.list, config_.statistics.time);
+    statistics_ = statistics_for(config_);
     require(static_cast<std::size_t>(statistics_.size()) == config_.statistics.mean.size(),
             "the number of its statistics is not that of its columns");
   }

@@ -41,6 +41,7 @@ struct StatisticsScale {
   std::vector<double> mean, scale;
   StatisticsList list = kNewestStatistics;
   TimeColumn time;
+  std::vector<std::int64_t> labels;  // columns that say which rows belong together
 };
 
 struct NetworkOptions {
@@ -52,7 +53,7 @@ struct NetworkOptions {
   bool log_n = true;
   std::string inputs = "robust";
   bool statistics = true;
-  bool growth = true;
+  bool growth = false;
   bool direct = true;
 };
 Fields fields(NetworkOptions& o);

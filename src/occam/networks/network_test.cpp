@@ -216,6 +216,33 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, StatisticsList::first);
 }
 
+// Exchangeable rows of 4 people, three each: the first column says whose they are.
+TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
+  std::vector<float> rows;
+  for (int i = 0; i < 24; ++i) {
+    rows.push_back(static_cast<float>(i % 4 + 1));
+    rows.push_back(static_cast<float>(i % 4) + 0.1f * static_cast<float>(i % 5));
+  }
+  const std::vector<std::int64_t> offsets = {0, 12, 24};
+  NetworkConfig config = small({});
+  config.learn_input(view(rows, offsets), false);
+  EXPECT_EQ(config.statistics.labels, std::vector<std::int64_t>{0});
+  EXPECT_EQ(config.statistics.list, StatisticsList::none);
+  EXPECT_FALSE(config.statistics.mean.empty());
+  const NetworkConfig back = NetworkConfig::from_json(config.json());
+  EXPECT_EQ(back.json(), config.json());
+  EXPECT_GT(Network<float>(back).statistics(), 0);
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{
+           {-1}, {2}, {1, 0}, {0, 0}, {0, 1}, {0.5}, {"x"}, 0, nlohmann::json::array()}) {
+    nlohmann::json forged = config.json();
+    forged["statistics"]["labels"] = bad;
+    EXPECT_THROW(Network<float>(NetworkConfig::from_json(forged)), Error) << bad;
+  }
+  config.options.statistics = false;
+  config.learn_input(view(rows, offsets), false);
+  EXPECT_TRUE(config.statistics.labels.empty());
+}
+
 TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {
   EXPECT_FALSE(small({}).json().contains("missing"));
   const NetworkConfig config = small({0, 1});

@@ -13,8 +13,9 @@ constexpr std::size_t kMostPartials = 96;  // for the same reason
 constexpr std::int64_t kRowsBefore = 1;    // that a row is held against; with two, one was learned worse
 constexpr std::int64_t kLongestDelay = 8;  // between channels
 constexpr std::int64_t kMostDelays = 96;
-constexpr double kTamed = 8;         // nats from which on gains count less
-constexpr std::int64_t kOrders = 3;  // of autoregressions
+constexpr std::int64_t kMostExplained = 12;  // pairs of channels, for every column of labels
+constexpr double kTamed = 8;                 // nats from which on gains count less
+constexpr std::int64_t kOrders = 3;          // of autoregressions
 constexpr std::int64_t kLags = 6;
 constexpr double kConstant = 1e-7;
 constexpr std::int64_t kMostSymbols = 8;  // of which memory is looked at
@@ -414,15 +415,61 @@ void memories(const Channels& c, std::int64_t e, const BaseChannel& channel, boo
   memories(raw, time, x, workspace, write);
 }
 
+// By how much the values of every other column differ from label to label.
+void differences(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
+                 Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+  for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
+    while (end < c.E && of(end) == of(first)) ++end;
+    if (of(first) == label) continue;
+    const Workspace::Scope scope(workspace);
+    const std::span<LabelledValue> rows(workspace.take<LabelledValue>(c.n), static_cast<std::size_t>(c.n));
+    std::size_t there = 0;
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      // Indicators of one column go together, as the numbers they stand for.
+      const double value = end - first > 1 ? raw.row(i)[of(first)] : c.of(first)[i];
+      if (!std::isnan(value) && !std::isnan(raw.row(i)[label])) rows[there++] = {raw.row(i)[label], value};
+    }
+    const BetweenLabels between = between_labels(rows.first(there));
+    for (const double gain : between.gains) write(std::asinh(gain / 2));
+    write(std::asinh(between.any() / 2));
+    write(std::log1p(2 * between.own_means / kTamed));
+    write(std::log1p(between.labels));
+    write(std::log1p(between.partners));
+  }
+}
+
+// What each other column explains of each, where rows of one label are alike to some degree.
+void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
+                  Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+  std::int64_t pairs = 0;
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    for (std::int64_t b = 0; b < c.E; ++b) {
+      if (of(a) == of(b) || of(a) == label || of(b) == label || pairs++ >= kMostExplained) continue;
+      const Workspace::Scope scope(workspace);
+      const std::span<LabelledPair> rows(workspace.take<LabelledPair>(c.n), static_cast<std::size_t>(c.n));
+      std::size_t there = 0;
+      for (std::int64_t i = 0; i < c.n; ++i) {
+        const LabelledPair row = {raw.row(i)[label], c.of(a)[i], c.of(b)[i]};
+        if (!std::isnan(row.label) && !std::isnan(row.x) && !std::isnan(row.y)) rows[there++] = row;
+      }
+      for (const double gain : explained_between_labels(rows.first(there)))
+        write(std::log1p(2 * gain / kTamed));
+    }
+  }
+}
+
 struct Wanted {
   StatisticsList list;
   const std::vector<PartialCorrelation>& partials;
   std::int64_t delays;
   TimeColumn time;
+  const std::vector<std::int64_t>& labels;
 };
 
-void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
-         Matrix<const float> raw, Workspace& workspace, Writer& write) {
+void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
+               Matrix<const float> raw, Workspace& workspace, Writer& write) {
   const StatisticsList list = wanted.list;
   for (std::int64_t e = 0; e < c.E; ++e) {
     const BaseChannel& channel = base[static_cast<std::size_t>(e)];
@@ -447,10 +494,20 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
   }
 }
 
+void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
+         Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  if (wanted.list != StatisticsList::none) of_series(c, base, wanted, raw, workspace, write);
+  for (const std::int64_t label : wanted.labels) {
+    differences(c, base, label, raw, workspace, write);
+    explanations(c, base, label, raw, workspace, write);
+  }
+}
+
 }  // namespace
 
-Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time)
-    : base_(std::move(base)), list_(list), time_(time) {
+Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time,
+                       std::vector<std::int64_t> labels)
+    : base_(std::move(base)), list_(list), time_(time), labels_(std::move(labels)) {
   const std::int64_t E = base_channels();
   // Indicators of one column say nothing of each other but what memory tells.
   const bool several = E > 0 && base_.front().column != base_.back().column;
@@ -467,7 +524,8 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_}, raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_}, raw, workspace,
+      count);
   size_ = count.count();
 }
 
@@ -475,7 +533,8 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_}, raw, workspace, write);
+  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_}, raw, workspace,
+      write);
 }
 
 }  // namespace occam

@@ -2,7 +2,8 @@
 // autocorrelations, autoregressions, waves, trends, changes, what follows on what, and how far back. They
 // carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
 // there from the first step. (Exchangeable data go without: what a set network pools was as good by itself,
-// what columns say of each other included.)
+// what columns say of each other included. But where a column says which rows belong together, sums over
+// those rows are something no layer can form, and by how much they differ is told.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 //   gains are what a richer description explains, per observation: log evidence is n times a sum of such
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/partial_correlations.hpp"
 #include "occam/data/series.hpp"
@@ -26,6 +28,7 @@ struct BaseChannel {
 
 // Files name the list that their network was trained with.
 enum class StatisticsList {
+  none = 0,  // labels alone
   first = 1,
   with_waves_and_memory = 2,
   with_gains = 3,
@@ -38,7 +41,7 @@ class Statistics {
  public:
   Statistics() = default;
   explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
-                      TimeColumn time = {});
+                      TimeColumn time = {}, std::vector<std::int64_t> labels = {});
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -51,6 +54,7 @@ class Statistics {
   std::vector<BaseChannel> base_;
   StatisticsList list_ = kNewestStatistics;
   TimeColumn time_;
+  std::vector<std::int64_t> labels_;  // columns
   std::vector<PartialCorrelation> partials_;
   std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;

@@ -198,6 +198,39 @@ TEST(Statistics, TellHowLongASymbolIsRememberedWhereAColumnSaysWhen) {
   EXPECT_LT(gain_of_memory(0), 3);
 }
 
+// Five people, ten rows each; people differ by `apart` times what rows do. Of two columns the label comes
+// first.
+std::vector<double> of_labels(double apart, std::size_t missing = 0) {
+  Rng rng(3, Purpose::test, 7);
+  constexpr std::int64_t kRows = 50;
+  std::vector<double> base;
+  std::vector<float> raw;
+  std::vector<double> own;
+  for (int k = 0; k < 5; ++k) own.push_back(apart * rng.normal());
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const auto k = static_cast<std::size_t>(i % 5);
+    base.push_back(static_cast<double>(k));
+    base.push_back(static_cast<std::size_t>(i) < missing ? NAN : own[k] + rng.normal());
+  }
+  raw.assign(base.begin(), base.end());
+  const Statistics statistics({{0, false}, {1, true}}, StatisticsList::none, {}, {0});
+  std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+  Workspace workspace;
+  statistics.of({base.data(), kRows, 2, 2}, {raw.data(), kRows, 2, 2}, out.data(), workspace);
+  return out;
+}
+
+TEST(Statistics, TellByHowMuchValuesDifferBetweenLabels) {
+  const std::vector<double> alike = of_labels(0), different = of_labels(2);
+  ASSERT_EQ(alike.size(), kSpreadsBetween.size() + 4);
+  const std::size_t any = kSpreadsBetween.size();
+  EXPECT_LT(2 * std::sinh(alike[any]), 2);
+  EXPECT_GT(2 * std::sinh(different[any]), 10);
+  EXPECT_NEAR(std::expm1(different[any + 2]), 5, 1e-9) << "labels";
+  EXPECT_NEAR(std::expm1(different[any + 3]), 10, 1e-9) << "rows that share one";
+  EXPECT_NEAR(std::expm1(of_labels(2, 25)[any + 3]), 5, 1e-9) << "those that are there count";
+}
+
 // Networks of older files read what they learned from.
 TEST(Statistics, KeepOlderLists) {
   const Series series(autoregressive(0.5, 50));

@@ -120,10 +120,10 @@ TEST(ComparisonReport, UIsNotOversold) {
 }
 
 TEST(ComparisonReport, ManyModelsAndDataSetsStaySmall) {
-  const NetworkFile file = network_with(400, 0);
+  const NetworkFile file = network_with(60, 0);
   ComparisonReport collected(file, {file.model_names, file.model_prior});
   ModelPosterior answers(file.model_names, file.model_prior);
-  std::vector<double> log_alpha(400, 0.0);
+  std::vector<double> log_alpha(60, 0.0);
   for (int b = 0; b < 10; ++b) {
     log_alpha[static_cast<std::size_t>(b)] = 10;
     answers.add("s", 1, log_alpha);

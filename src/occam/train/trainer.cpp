@@ -110,9 +110,6 @@ NetworkConfig network_for(const Problem& problem, const json& options) {
   NetworkConfig config;
   config.options.architecture = problem.ordered() ? "sequence" : "set";
   config.set_options(widths_for(problem), problem.name());
-  // Of several columns statistics are so many that, times N as well, steps were too large for them: trainings
-  // went astray after some thousand (bench/unseen).
-  if (problem.ordered() && problem.D() > 1) config.options.growth = false;
   config.set_options(problem.network(), problem.name());
   config.set_options(options, "network");
   return config;

@@ -40,5 +40,11 @@ TEST(NetworkFor, WhatIsAskedForGoesBeforeTheWidthsForManyModels) {
   EXPECT_EQ(wide["post_width"], 96);
 }
 
+// N times the summary in the outputs made long trainings go astray where statistics are many (bench/unseen).
+TEST(NetworkFor, OutputsGrowWithNWhereAskedToOnly) {
+  EXPECT_EQ(options_for(2)["growth"], false);
+  EXPECT_EQ(options_for(2, {{"growth", true}})["growth"], true);
+}
+
 }  // namespace
 }  // namespace occam

@@ -24,6 +24,7 @@ constexpr std::size_t kMostRemembered = 8;   // levels that may depend on the tw
 constexpr std::size_t kMostLaggedPairs = 6;
 constexpr std::size_t kLongestDelay = 8;  // between two columns
 constexpr std::size_t kMostProfiles = 6;  // of one column over another
+constexpr std::size_t kMostLabelled = 8;  // columns that may differ between the labels of another
 constexpr std::size_t kProfile = 16;      // parts of the range of a column
 constexpr std::size_t kOrders = 4;        // of autoregressions
 constexpr double kTiny = 1e-300;
@@ -289,6 +290,7 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
   RichStatistics result;
   result.ordered_ = ordered;
   if (ordered) result.time_ = find_time(data);
+  result.labels_ = find_labels(data);
   design.resize(columns.size(), false);
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -368,6 +370,7 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
   }
   if (ordered_) lagged_pairs(data, out);
   if (time_.column >= 0) fades(rows, out);
+  differences(data, out);
 }
 
 // Values are in units of what is typical, missing ones left out.
@@ -895,6 +898,32 @@ void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
     out.put(memory.line_alone, "evidence that {} drifts with time", typical.name);
     out.put(line, "evidence that {} drifts with time, or is remembered", typical.name);
     out.put(line - level, "evidence that {} drifts with time beyond memory", typical.name);
+  }
+}
+
+// Where a column says which rows belong together: by how much the others differ between these.
+void RichStatistics::differences(const Values& data, Collector& out) const {
+  std::vector<LabelledValue> rows;
+  std::size_t pairs = 0;
+  for (const std::int64_t label : labels_) {
+    const auto l = static_cast<std::size_t>(label);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (c == l || columns_[c].design || pairs == kMostLabelled) continue;
+      ++pairs;
+      const Both there = both(data.plain[l], data.plain[c]);
+      rows.clear();
+      for (std::size_t i = 0; i < there.a.size(); ++i) rows.push_back({there.a[i], there.b[i]});
+      const BetweenLabels between = between_labels(rows);
+      for (std::size_t k = 0; k < kSpreadsBetween.size(); ++k) {
+        out.put(between.gains[k],
+                "evidence that {} differs between values of {} by {:.2g} standard deviations",
+                columns_[c].name, columns_[l].name, std::sqrt(kSpreadsBetween[k]));
+      }
+      out.put(between.any(), "evidence that {} differs between values of {}", columns_[c].name,
+              columns_[l].name);
+      out.put(between.own_means, "what a mean for each value of {} explains of {}", columns_[l].name,
+              columns_[c].name);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/series.hpp"
 #include "occam/scope/sketch.hpp"
@@ -74,10 +75,12 @@ class RichStatistics {
   void delays(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
               const std::string& of_b, Collector& out) const;
   void fades(Matrix<const float> rows, Collector& out) const;
+  void differences(const Values& data, Collector& out) const;
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
   TimeColumn time_;
+  std::vector<std::int64_t> labels_;  // columns
   Sketch sketch_;
   std::vector<std::string> names_;
 };

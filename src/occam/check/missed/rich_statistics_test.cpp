@@ -185,6 +185,23 @@ TEST(RichStatistics, SeeHowLongAColumnIsRememberedWhereAnotherSaysWhen) {
             named(rich, seen, "evidence that x is remembered for 64.3"));
 }
 
+// Ten people, twelve rows each: they differ in y, and not in z.
+TEST(RichStatistics, SeeThatAColumnDiffersBetweenTheLabelsOfAnother) {
+  Rng rng(9, Purpose::test, 4);
+  std::vector<float> rows;
+  std::vector<double> own;
+  for (int k = 0; k < 10; ++k) own.push_back(1.5 * rng.normal());
+  for (int i = 0; i < 120; ++i) {
+    const int k = static_cast<int>(rng.uniform() * 10);
+    for (const double x : {k + 1.0, own[static_cast<std::size_t>(k)] + rng.normal(), rng.normal()})
+      rows.push_back(static_cast<float>(x));
+  }
+  const RichStatistics rich = learned(rows, {"person", "y", "z"}, false);
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  EXPECT_GT(named(rich, seen, "evidence that y differs between values of person"), 8);
+  EXPECT_LT(named(rich, seen, "evidence that z differs between values of person"), 3);
+}
+
 TEST(RichStatistics, AreFiniteForStrangeData) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<std::vector<float>> cases = {{0, 0},

@@ -1,0 +1,48 @@
+// Columns of whole numbers that say which rows belong together, as the number of a person, a litter or a
+// clinic does; and by how much values differ from one of these to the next.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "occam/data/matrix.hpp"
+
+namespace occam {
+
+// The columns whose values are whole numbers, at least three in a data set and each twice or more, on
+// average. What is counted may look the same; then this says what goes with a count.
+std::vector<std::int64_t> find_labels(Ragged<const float> data);
+
+struct LabelledValue {
+  double label, value;
+};
+
+// Spreads between labels that are looked at, as variances in units of that within.
+inline constexpr std::array<double, 6> kSpreadsBetween = {0.02, 0.06, 0.2, 0.6, 2, 6};
+
+// What a spread between labels explains of values: a normal model with a random mean for each label beside
+// one without, mean and variance fitted. Gains in log-likelihood over labels that mean nothing.
+struct BetweenLabels {
+  std::array<double, kSpreadsBetween.size()> gains{};  // for each spread
+  double own_means = 0;                                // of a mean for each label, fitted, too
+  double labels = 0;                                   // how many there are
+  double partners = 0;  // how many rows share the label of one, itself included
+
+  double any() const;  // of a spread that is equally probable to be any of these
+};
+
+// Of the rows of a data set that have both, in any order; they are overwritten.
+BetweenLabels between_labels(std::span<LabelledValue> rows);
+
+struct LabelledPair {
+  double label, x, y;
+};
+
+// What x explains of y beyond a mean, if labels have no spread, and for each spread between them: a treatment
+// given to whole litters explains less the more litters differ by themselves. Gains in log-likelihood.
+using ExplainedByLabels = std::array<double, 1 + kSpreadsBetween.size()>;
+ExplainedByLabels explained_between_labels(std::span<LabelledPair> rows);
+
+}  // namespace occam

@@ -1,0 +1,156 @@
+#include "occam/data/labels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "occam/core/rng.hpp"
+
+namespace occam {
+namespace {
+
+// Products of (1, x, y) in the metric of the whole covariance matrix, 1 within labels and `spread` between:
+// by elimination.
+struct ByCovariance {
+  double log_det = 0;
+  double products[3][3] = {};
+
+  ByCovariance(const std::vector<LabelledPair>& rows, double spread) {
+    const std::size_t n = rows.size(), width = n + 3;
+    std::vector<double> a(n * width);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        a[i * width + j] = (i == j ? 1 : 0) + (rows[i].label == rows[j].label ? spread : 0);
+      a[i * width + n] = 1;
+      a[i * width + n + 1] = rows[i].x;
+      a[i * width + n + 2] = rows[i].y;
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const double* const row = a.data() + k * width;
+      log_det += std::log(row[k]);
+      for (std::size_t p = 0; p < 3; ++p) {
+        for (std::size_t q = 0; q < 3; ++q) products[p][q] += row[n + p] * row[n + q] / row[k];
+      }
+      for (std::size_t i = k + 1; i < n; ++i) {
+        const double factor = a[i * width + k] / row[k];
+        for (std::size_t j = k; j < width; ++j) a[i * width + j] -= factor * row[j];
+      }
+    }
+  }
+  double beyond_mean(int p, int q) const {
+    return products[p][q] - products[0][p] * products[0][q] / products[0][0];
+  }
+  // Of y, mean and variance fitted, but for a constant.
+  double log_likelihood(std::size_t n) const {
+    return -0.5 * log_det - 0.5 * static_cast<double>(n) * std::log(beyond_mean(2, 2));
+  }
+  double gain_of_x(std::size_t n) const {
+    const double r2 = std::pow(beyond_mean(1, 2), 2) / (beyond_mean(1, 1) * beyond_mean(2, 2));
+    return -0.5 * static_cast<double>(n) * std::log(1 - r2);
+  }
+};
+
+std::vector<LabelledPair> some_pairs() {
+  Rng rng(5, Purpose::test, 1);
+  std::vector<LabelledPair> rows;
+  for (const double label : {7.0, -2.0, 7.0, 3.0, 3.0, 7.0, 11.0, -2.0, 7.0}) {
+    const double x = 10 + 0.1 * label + rng.normal();
+    rows.push_back({label, x, 100 + 0.3 * label + 0.5 * x + rng.normal()});
+  }
+  return rows;
+}
+
+std::vector<LabelledValue> some_rows() {
+  std::vector<LabelledValue> rows;
+  for (const auto& [label, x, y] : some_pairs()) rows.push_back({label, y});
+  return rows;
+}
+
+TEST(Labels, GainsAreThoseOfTheWholeCovariance) {
+  const std::vector<LabelledPair> pairs = some_pairs();
+  std::vector<LabelledValue> rows = some_rows();
+  const BetweenLabels got = between_labels(rows);
+  const double none = ByCovariance(pairs, 0).log_likelihood(9);
+  for (std::size_t k = 0; k < kSpreadsBetween.size(); ++k) {
+    const double expected = ByCovariance(pairs, kSpreadsBetween[k]).log_likelihood(9) - none;
+    EXPECT_NEAR(got.gains[k], expected, 1e-6) << k;
+  }
+  EXPECT_EQ(got.labels, 4);
+  EXPECT_NEAR(got.partners, (16 + 4 + 4 + 1) / 9.0, 1e-12);
+  double mean = 0;
+  for (const double gain : got.gains) mean += std::exp(gain) / 6;
+  EXPECT_NEAR(got.any(), std::log(mean), 1e-12);
+}
+
+TEST(Labels, TheOrderOfRowsIsIrrelevant) {
+  std::vector<LabelledValue> rows = some_rows(), turned = rows;
+  std::reverse(turned.begin(), turned.end());
+  const BetweenLabels a = between_labels(rows), b = between_labels(turned);
+  EXPECT_NEAR(a.own_means, b.own_means, 1e-9);
+  EXPECT_NEAR(a.any(), b.any(), 1e-9);
+}
+
+TEST(Labels, MeansOfTheirOwnExplainWhatIsLeft) {
+  std::vector<LabelledValue> rows = {{1, 0}, {1, 2}, {2, 10}, {2, 12}};
+  // Around 6: 36 + 16 + 16 + 36; around means of their own: 4.
+  EXPECT_NEAR(between_labels(rows).own_means, 2 * std::log(104.0 / 4), 1e-6);
+}
+
+TEST(Labels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
+  const std::vector<LabelledPair> pairs = some_pairs();
+  std::vector<LabelledPair> rows = pairs;
+  const ExplainedByLabels got = explained_between_labels(rows);
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const double spread = k == 0 ? 0 : kSpreadsBetween[k - 1];
+    EXPECT_NEAR(got[k], ByCovariance(pairs, spread).gain_of_x(9), 1e-6) << k;
+  }
+  EXPECT_LT(got.back(), got.front()) << "part of it is what labels have in common";
+}
+
+TEST(Labels, OddDataGiveFiniteNumbers) {
+  for (std::vector<LabelledValue> rows :
+       std::vector<std::vector<LabelledValue>>{{},
+                                               {{1, 5}},
+                                               {{1, 5}, {2, 5}},
+                                               {{1, 5}, {1, 6}},
+                                               {{1, 1}, {1, 1}, {2, 3}, {2, 3}},
+                                               {{1, 1e300}, {2, -1e300}}}) {
+    std::vector<LabelledValue> copy = rows;
+    const BetweenLabels got = between_labels(copy);
+    for (const double gain : got.gains) EXPECT_TRUE(std::isfinite(gain));
+    EXPECT_TRUE(std::isfinite(got.own_means));
+    EXPECT_TRUE(std::isfinite(got.any()));
+    std::vector<LabelledPair> pairs;
+    for (const auto& [label, value] : rows) pairs.push_back({label, value, -value});
+    for (const double gain : explained_between_labels(pairs)) EXPECT_TRUE(std::isfinite(gain));
+  }
+}
+
+// Two data sets of 12 rows: columns, each as `make(set, row)` says.
+std::vector<std::int64_t> found(const std::vector<std::function<double(int, int)>>& make) {
+  std::vector<float> x;
+  for (int set = 0; set < 2; ++set) {
+    for (int i = 0; i < 12; ++i) {
+      for (const auto& column : make) x.push_back(static_cast<float>(column(set, i)));
+    }
+  }
+  const std::vector<std::int64_t> offsets = {0, 12, 24};
+  const auto D = static_cast<std::int64_t>(make.size());
+  return find_labels({{x.data(), 24, D, D}, offsets.data(), 2});
+}
+
+TEST(Labels, AreWholeNumbersThatComeAgain) {
+  const auto people = [](int, int i) { return 100.0 + i % 4; };
+  const auto halves = [](int, int i) { return 0.5 * (i % 4); };
+  const auto two = [](int, int i) { return 1.0 * (i % 2); };
+  const auto rows = [](int, int i) { return 1.0 * i; };
+  const auto gaps = [](int set, int i) -> double { return set == 1 && i == 3 ? NAN : i % 4; };
+  EXPECT_EQ(found({people, halves, two, rows, gaps}), std::vector<std::int64_t>{0});
+  EXPECT_EQ(found({halves, people}), std::vector<std::int64_t>{1});
+  EXPECT_TRUE(found({people}).empty()) << "nothing could differ between them";
+}
+
+}  // namespace
+}  // namespace occam
