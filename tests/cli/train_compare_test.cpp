@@ -334,5 +334,26 @@ TEST(Train, KeepsItsLastWeightsThoughSomeValidationBeforeWasLowerByChance) {
   EXPECT_GE(kept_last, 1);
 }
 
+// 400 data sets are known by heart after a hundred steps or two. A run that finds out its end goes back and
+// ends soon; one of given length keeps what it had before.
+TEST(Train, ATableIsNotLearnedByHeart) {
+  const Shell run;
+  ASSERT_EQ(run("occam simulate one-sample --datasets 400 --seed 3 -o t.npz --quiet").code, 0);
+  for (const char* length : {"0", "2000"}) {
+    const Outcome made =
+        run(std::string("occam train one-sample --table t.npz -o t.occam --scope-reference 0 ") +
+            "--seed 2 --quiet --iterations " + length);
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(made.err, "");
+    const json record = json::parse(run("occam info t.occam --json").out)["record"];
+    const json& history = record["validation_history"];
+    EXPECT_LT(record["best_step"].get<int>(), 1000);
+    EXPECT_LT(record["steps"].get<int>(), 2001);
+    double least = 1;
+    for (const json& one : history) least = std::min(least, one[1].get<double>());
+    EXPECT_LT(record["validation_loss"].get<double>(), least + 0.05);
+  }
+}
+
 }  // namespace
 }  // namespace occam::testing_support

@@ -13,6 +13,10 @@ constexpr double kChanceMargin = 0.01;
 // One that is not even this much below is of a network whose answers mean nothing.
 constexpr double kNothingLearned = 0.001;
 
+// Passes through a table before its training is judged, and between two validations: small tables are known
+// by heart after some ten.
+constexpr std::int64_t kPasses = 8;
+
 // Mean of `before` - `now`, and its standard error: they are of the same data sets.
 struct Gain {
   double mean = 0, error = 0;
@@ -58,8 +62,12 @@ void keep_best(TrainingProgress& at, double loss, const std::vector<float>& weig
 
 }  // namespace
 
-Course::Course(const TrainOptions& options, double chance, ProgressSink& progress)
-    : options_(options), chance_(chance), progress_(progress) {}
+Course::Course(const TrainOptions& options, double chance, ProgressSink& progress, std::int64_t pass)
+    : options_(options), chance_(chance), progress_(progress), pass_(pass) {}
+
+std::int64_t Course::often_enough(std::int64_t steps) const {
+  return by_heart() ? std::clamp<std::int64_t>(kPasses * pass_, 1, steps) : steps;
+}
 
 // Where a run finds out its end: as if that were to begin at once.
 double Course::share_done(const TrainingProgress& at) const {
@@ -84,7 +92,7 @@ StepSettings Course::settings(const TrainingProgress& at) const {
 void Course::settle_total(TrainingProgress& at, double seconds, double steps_per_s) const {
   if (at.total > 0) return;
   if (options_.automatic()) {
-    at.total = std::min(options_.first_look, last_look());
+    at.total = std::min(often_enough(options_.first_look), last_look());
     return;
   }
   if (options_.minutes <= 0) {
@@ -100,11 +108,13 @@ void Course::settle_total(TrainingProgress& at, double seconds, double steps_per
 }
 
 bool Course::validates(const TrainingProgress& at) const {
-  return at.step % options_.validate_every == 0 || at.step == at.total || at_chance_check(at);
+  return at.step % often_enough(options_.validate_every) == 0 || at.step == at.total || at_chance_check(at);
 }
 
 bool Course::restarts(const TrainingProgress& at, double validation_loss) const {
-  if (validation_loss < chance_ - kChanceMargin) return false;
+  // What has learned a table by heart is at chance again, and has learned something before.
+  if ((by_heart() ? std::min(validation_loss, at.best_loss) : validation_loss) < chance_ - kChanceMargin)
+    return false;
   if (at.attempt >= options_.restarts) {
     progress_.warn(fmt::format(
         "still at chance after step {} (validation loss {:.4f}); going on, since {} restarts did not help",
@@ -137,24 +147,31 @@ bool Course::look(TrainingProgress& at, std::span<const double> now, std::span<c
   const Gain gain = gain_of(now, before);
   const double loss = mean_loss(now);
   // What has learned nothing yet has nothing to lose.
-  const bool lost = !before.empty() && at.best_loss < chance_ - kChanceMargin && astray(gain);
+  const bool worse = by_heart() ? !(gain.mean >= -gain.error) : astray(gain);
+  const bool lost = !before.empty() && at.best_loss < chance_ - kChanceMargin && worse;
   const bool more = !at.ending && worth_doubling(at, now, before) && !lost;
   at.looks.push_back({at.step, loss, gain.mean, gain.error});
   at.last_validation = loss;
-  const bool better = at.ending ? !clearly_worse(gain) : gain.mean > 0;
+  const bool better = at.ending && !by_heart() ? !clearly_worse(gain) : gain.mean > 0;
   if (before.empty() || better) keep_best(at, loss, weights);
-  if (lost) {
-    progress_.warn(fmt::format(
-        "the training got worse: after step {} the validation loss is {:.4f}, {:.4f} (+- {:.4f}) more than "
-        "after step {}; {}. A smaller --learning-rate may do better",
-        at.step, loss, -gain.mean, gain.error, at.best_step,
-        at.ending ? "the weights of that step are kept" : "going back to that step, for the last ones"));
-  }
+  if (lost && by_heart()) progress_.say(got_worse(at, loss, -gain.mean, gain.error));
+  if (lost && !by_heart()) progress_.warn(got_worse(at, loss, -gain.mean, gain.error));
   if (at.ending) return false;
   at.ending = !more || at.total >= last_look();
   at.total = at.ending ? std::llround(static_cast<double>(at.step) / kOpenShare)
                        : std::min(2 * at.total, last_look());
   return lost;
+}
+
+std::string Course::got_worse(const TrainingProgress& at, double loss, double by, double error) const {
+  return fmt::format(
+      "{}: after step {} the validation loss is {:.4f}, {:.4f} (+- {:.4f}) more than after step {}; {}. {} "
+      "do "
+      "better",
+      by_heart() ? "the network begins to learn the table by heart" : "the training got worse", at.step, loss,
+      by, error, at.best_step,
+      at.ending ? "the weights of that step are kept" : "going back to that step, for the last ones",
+      by_heart() ? "A larger table would" : "A smaller --learning-rate may");
 }
 
 // Gains shrink from look to look by a factor that is half a guess, half what was seen.
@@ -193,7 +210,8 @@ bool Course::judge_validation(TrainingProgress& at, double loss, const std::vect
 
 void Course::keep_last(TrainingProgress& at, std::span<const double> last, std::span<const double> best,
                        const std::vector<float>& weights) const {
-  if (!clearly_worse(gain_of(last, best))) keep_best(at, mean_loss(last), weights);
+  const Gain gain = gain_of(last, best);
+  if (by_heart() ? gain.mean > 0 : !clearly_worse(gain)) keep_best(at, mean_loss(last), weights);
 }
 
 std::string Course::doubt(double best_loss) const {

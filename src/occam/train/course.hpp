@@ -14,8 +14,11 @@ namespace occam {
 
 class Course {
  public:
-  // `chance` is the loss of answering with the model prior.
-  Course(const TrainOptions& options, double chance, ProgressSink& progress);
+  // `chance` is the loss of answering with the model prior. `pass` is the number of steps after which a
+  // training from a table sees its data sets again (0: they are simulated, and all are new). Such a training
+  // learns them by heart sooner or later, so it is judged after a few passes already, and keeps the weights
+  // of the least validation loss.
+  Course(const TrainOptions& options, double chance, ProgressSink& progress, std::int64_t pass = 0);
 
   bool goes_on(const TrainingProgress& at) const { return at.total == 0 || at.step < at.total; }
   // The rates and weights of the step that is next.
@@ -50,6 +53,9 @@ class Course {
   std::string doubt(double best_loss) const;
 
  private:
+  bool by_heart() const { return pass_ > 0; }
+  std::int64_t often_enough(std::int64_t steps) const;
+  std::string got_worse(const TrainingProgress& at, double loss, double by, double error) const;
   double share_done(const TrainingProgress& at) const;
   bool worth_doubling(TrainingProgress& at, std::span<const double> now,
                       std::span<const double> before) const;
@@ -58,6 +64,7 @@ class Course {
   const TrainOptions& options_;
   double chance_;
   ProgressSink& progress_;
+  std::int64_t pass_;
 };
 
 }  // namespace occam

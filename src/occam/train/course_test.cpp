@@ -130,6 +130,48 @@ TEST(Course, AtChanceThereIsNothingToGoBackTo) {
   EXPECT_TRUE(heard.warned.empty());
 }
 
+// Four steps to a pass: the first look comes after eight of them, and what is worse by one standard error
+// ends it.
+TEST(Course, ATableIsLookedAtSoonAndNotLearnedByHeart) {
+  Heard heard;
+  const TrainOptions options = automatic();
+  const Course course(options, kChance, heard, 4);
+  TrainingProgress at;
+  course.settle_total(at, 0, 1);
+  EXPECT_EQ(at.total, 32);
+  at.step = 32;
+  EXPECT_FALSE(course.look(at, losses(100, 0.5), {}, kWeights));
+  at.step = 64;
+  std::vector<double> now = losses(100, 0.501);  // .001 more, give or take .005 for each: two standard errors
+  for (std::size_t b = 0; b < now.size(); ++b) now[b] += b % 4 < 2 ? 0.005 : -0.005;
+  EXPECT_TRUE(course.look(at, now, losses(100, 0.5), {3, 4}));
+  EXPECT_TRUE(at.ending);
+  EXPECT_EQ(at.best, kWeights);
+  EXPECT_TRUE(heard.warned.empty()) << "nothing went wrong";
+  EXPECT_NE(heard.said.back().find("by heart"), std::string::npos) << heard.said.back();
+}
+
+// The losses of few data sets that a network is sure of say little by their mean; less than before is less.
+TEST(Course, OfATableTheLeastValidationLossIsKept) {
+  Heard heard;
+  TrainOptions options;
+  options.iterations = 1000;
+  const std::vector<double> best(40, 0.5);
+  std::vector<double> last(40, 0.05);
+  for (std::size_t b = 0; b < 4; ++b) last[b] = 20;
+  for (const std::int64_t pass : {0, 4}) {
+    const Course course(options, kChance, heard, pass);
+    TrainingProgress at;
+    at.step = 500;
+    EXPECT_FALSE(course.judge_validation(at, 0.5, kWeights));
+    EXPECT_EQ(course.restarts(at, 2.0), pass == 0) << "it had learned something";
+    at.step = 1000;
+    course.keep_last(at, last, best, {3, 4});
+    EXPECT_EQ(at.best_step, pass == 0 ? 1000 : 500);
+    EXPECT_EQ(course.validates({.step = 32}), pass > 0);
+  }
+}
+
 TEST(Course, RestartsAtChanceAsOftenAsAllowed) {
   Heard heard;
   TrainOptions options;

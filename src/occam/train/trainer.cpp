@@ -131,7 +131,7 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
   build_network(network_options);
   s_->engine = make_engine(run_.device, s_->config, pool_);
   s_->batches = make_batches(std::move(s_->data.source), options_.replay, pool_);
-  s_->course = std::make_unique<Course>(options_, chance_loss(problem_), progress_);
+  s_->course = std::make_unique<Course>(options_, chance_loss(problem_), progress_, s_->data.pass);
   s_->at.failed.assign(static_cast<std::size_t>(problem_.J()), 0);
 }
 

@@ -69,6 +69,7 @@ TrainingData from_table(std::shared_ptr<const ReferenceTable> table, const Probl
   const auto first = std::min<std::int64_t>(kSampleSets, static_cast<std::int64_t>(kept.size()));
   gather(table->all(), std::span(kept).first(static_cast<std::size_t>(first)), problem.J(), data.sample);
   if (options.batch == 0) options.batch = batch_for(problem, true, data.sample);
+  data.pass = (static_cast<std::int64_t>(kept.size()) + options.batch - 1) / options.batch;
   data.source =
       std::make_unique<TableSource>(std::move(table), std::move(kept), problem.J(), seed, options.batch);
   return data;

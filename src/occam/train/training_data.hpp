@@ -13,6 +13,7 @@ namespace occam {
 struct TrainingData {
   Batch sample, validation;
   std::unique_ptr<BatchSource> source;
+  std::int64_t pass = 0;  // steps after which data sets come again; 0: they never do
 };
 
 // `seed` is that of the training batches; sample and validation are those of `run_seed`, the same for all
