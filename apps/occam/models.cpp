@@ -40,7 +40,7 @@ std::string columns_text(const Problem& problem) {
   std::string text;
   for (const Column& column : problem.columns()) {
     text += fmt::format("    column {}: {}{}\n", column.name, column.description,
-                        column.role == Role::design ? " (design)" : "");
+                        column.given() ? fmt::format(" ({})", word(column.role)) : "");
   }
   return text;
 }
@@ -71,9 +71,8 @@ std::string problem_text(const Problem& problem) {
 nlohmann::json problem_json(const Problem& problem) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& column : problem.columns()) {
-    columns.push_back({{"name", column.name},
-                       {"description", column.description},
-                       {"role", column.role == Role::design ? "design" : "observed"}});
+    columns.push_back(
+        {{"name", column.name}, {"description", column.description}, {"role", word(column.role)}});
   }
   nlohmann::json disturbed = nlohmann::json::array();
   for (const Disturbance& one : disturbances(problem)) {

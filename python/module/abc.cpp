@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/abc/abc_result.hpp"
+#include "occam/data/labels.hpp"
 #include "parts.hpp"
 
 namespace occam {
@@ -25,7 +26,10 @@ nb::dict abc(const PythonProblem& p, const Floats& data, std::optional<std::int6
     const auto rows = static_cast<std::int64_t>(data.shape(0));
     if (static_cast<std::int64_t>(data.shape(1)) != p.problem.D())
       throw Error(ErrorKind::usage, "{} columns are expected ({} given)", p.problem.D(), data.shape(1));
-    const DataView observed{data.data(), rows, p.problem.D()};
+    const std::int64_t offsets[] = {0, rows};
+    const NumberedLabels numbered({{data.data(), rows, p.problem.D(), p.problem.D()}, offsets, 1},
+                                  labels_of(p.problem.columns()));
+    const DataView observed{numbered.view().x.data, rows, p.problem.D()};
     const std::int64_t size = n ? *n : size_to_simulate(p.problem, rows);
     ThreadPool pool(threads);
     const AbcResult result = run_abc(p.problem, observed, size, asked, seed, pool, progress);

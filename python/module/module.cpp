@@ -294,6 +294,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<PythonProblem>(m, "Problem")
       .def_prop_ro("name", [](const PythonProblem& p) { return p.problem.name(); })
+      .def_prop_ro("labels", [](const PythonProblem& p) { return labels_of(p.problem.columns()); })
       .def_prop_ro("description", [](const PythonProblem& p) { return p.problem.description(); })
       .def_prop_ro("models", [](const PythonProblem& p) { return p.problem.model_names(); })
       .def_prop_ro("columns",
@@ -323,6 +324,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("model_prior", [](const NetworkFile& f) { return f.model_prior; })
       .def_prop_ro("columns", [](const NetworkFile& f) { return f.columns; })
       .def_prop_ro("missing", [](const NetworkFile& f) { return f.config.missing; })
+      .def_prop_ro("labels", [](const NetworkFile& f) { return f.labels; })
       .def_prop_ro("ordered", [](const NetworkFile& f) { return f.ordered; })
       .def_prop_ro("fingerprint", [](const NetworkFile& f) { return f.fingerprint; })
       .def_prop_ro("text", [](const NetworkFile& f) { return network_text(f); })

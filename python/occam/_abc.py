@@ -64,7 +64,7 @@ def abc(problem: Problem, data: Any, *, n: int | None = None, seed: int = 1, thr
     >>> result.models, len(result.weight)
     (['flat', 'fair'], 100)
     """
-    sets = observed(data, problem.columns)
+    sets = observed(data, problem.columns, labels=problem._core.labels)
     if len(sets.ids) != 1:
         raise ValueError(f"abc takes one data set, not {len(sets.ids)}")
     sink = make_progress(progress, "simulations")

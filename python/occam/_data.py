@@ -23,28 +23,30 @@ class Sets:
 
 
 def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = None, group_by: str | None = None, *,
-             may_miss: Sequence[int] = (), missing: str = "refuse") -> Sets:
+             may_miss: Sequence[int] = (), labels: Sequence[int] = (), missing: str = "refuse") -> Sets:
     """A data frame, a dict of columns, an array, a list of arrays, simulated data, or the path of a file.
 
     may_miss: places of the columns in which values may be missing; missing="drop" leaves out rows in which another is.
+    labels: places of the columns that only say which rows belong together, by numbers or by any other names.
     """
     if missing not in ("refuse", "drop"):
         raise ValueError(f"missing is 'refuse' or 'drop', not {missing!r}")
     if isinstance(data, (str, os.PathLike)):
         keys = [by] if isinstance(by, str) else list(by or [])
-        raw = _core.read_data(os.fspath(data), columns, keys, group_by or "", list(may_miss), missing == "drop", Quiet())
+        raw = _core.read_data(os.fspath(data), columns, keys, group_by or "", list(may_miss), list(labels),
+                              missing == "drop", Quiet())
         return Sets(raw["ids"], raw["data"], raw["offsets"], raw["groups"] if group_by else None)
-    sets = _in_memory(data, columns, by, group_by)
+    sets = _in_memory(data, columns, by, group_by, labels)
     return _without_missing(sets, columns, may_miss, missing == "drop")
 
 
-def _in_memory(data, columns, by, group_by) -> Sets:
+def _in_memory(data, columns, by, group_by, labels) -> Sets:
     if hasattr(data, "offsets") and hasattr(data, "data"):
         return Sets(range(len(data.offsets) - 1), data.data, data.offsets)
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        return _table(data, list(data.columns), columns, by, group_by)
+        return _table(data, list(data.columns), columns, by, group_by, labels)
     if isinstance(data, dict):
-        return _table(data, list(data), columns, by, group_by)
+        return _table(data, list(data), columns, by, group_by, labels)
     if by is not None or group_by is not None:
         raise TypeError("by and group_by name columns: give a data frame, a dict of columns or a csv file")
     arrays = [data] if isinstance(data, np.ndarray) and data.ndim == 2 else list(data)
@@ -87,11 +89,21 @@ def _arrays(arrays, D) -> Sets:
     return Sets(range(len(rows)), np.concatenate(rows), np.cumsum([0] + [len(one) for one in rows]))
 
 
-def _table(data, names, columns, by, group_by) -> Sets:
+def _numbers(values, label: bool) -> np.ndarray:
+    if not label:
+        return np.asarray(values, dtype=np.float64)
+    values = np.asarray(values, dtype=object)
+    missing = np.array([one is None or one != one for one in values.tolist()], dtype=bool)
+    numbers: dict = {}
+    coded = [numbers.setdefault(str(one), len(numbers) + 1) for one in values.tolist()]
+    return np.where(missing, np.nan, np.asarray(coded, dtype=np.float64))
+
+
+def _table(data, names, columns, by, group_by, labels=()) -> Sets:
     missing = [name for name in columns if name not in names]
     if missing:
         raise KeyError(f"there is no column {missing[0]!r}; the network needs {columns}, the data have {names}")
-    values = np.column_stack([np.asarray(data[name], dtype=np.float64) for name in columns])
+    values = np.column_stack([_numbers(data[name], place in labels) for place, name in enumerate(columns)])
     if len(values) == 0:
         raise ValueError("the data have no rows")
     if by is None and "dataset" in names:

@@ -107,7 +107,8 @@ class Network:
         >>> answers["dataset"], answers.best
         (['a', 'b'], ['flat', 'fair'])
         """
-        sets = observed(data, self.columns, by, group_by, may_miss=self._core.missing, missing=missing)
+        sets = observed(data, self.columns, by, group_by, may_miss=self._core.missing, labels=self._core.labels,
+                        missing=missing)
         options = {"parameters": parameters, "summary": summary, "seed": seed, "verdict": verdict}
         if self._model_prior:
             options["model_prior"] = self._model_prior

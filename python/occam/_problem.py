@@ -43,7 +43,7 @@ class Problem:
     """Models, the size of data sets and their columns.
 
     n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table such
-    as {"role": "design"}}. ordered: whether the order of rows matters (series). design: {column: how it is set}, or
+    as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}}. ordered: whether the order of rows matters (series). design: {column: how it is set}, or
     {"from": "trials.csv", "by": "subject"}. missing: {column: how often}. workers: run the simulators in so many
     processes of their own, started by `start_method` ("fork" where the system has it, else "spawn"): for slow functions
     of pure Python. The numbers do not depend on it.
@@ -66,7 +66,7 @@ class Problem:
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
         text = _toml(name, description, n, columns, ordered, models, probabilities, design)
-        places = [i for i, table in enumerate(columns.values()) if table.get("role") == "design"]
+        places = [i for i, table in enumerate(columns.values()) if table.get("role") in ("design", "label")]
         calls = {}
         for key, model in models.items():
             if model.simulator is not None:
@@ -178,7 +178,7 @@ def _columns(columns, design, missing):
         tables[name] = dict(table) if isinstance(table, dict) else {"description": table}
     for name in design or {}:
         if name in tables:
-            tables[name]["role"] = "design"
+            tables[name].setdefault("role", "design")
     for name, rate in (missing or {}).items():
         if name not in tables:
             raise ValueError(f"missing: there is no column {name!r}")

@@ -44,6 +44,20 @@ def test_missing_values_and_designs(quick):
     assert trained.compare([holes]).best == ["some"]
 
 
+def test_labels_may_be_called_anything(quick):
+    def batches(ratio, n, rng):
+        batch = np.arange(n) % 6
+        return np.column_stack([batch, (ratio * rng.standard_normal(6))[batch] + rng.standard_normal(n)])
+
+    problem = occam.Problem({"alike": occam.Model(batches, ratio=0), "different": occam.Model(batches, ratio=occam.half_normal(3))},
+                            n=30, columns={"batch": {"role": "label"}, "x": "yield"})
+    trained = occam.train(problem, **quick)
+    batch, x = np.arange(30) % 6, np.random.default_rng(1).standard_normal(30)
+    answers = [trained.compare({"batch": names, "x": x}).p for names in (batch, batch + 308, np.array(list("ABCDEF"))[batch])]
+    assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])
+    assert np.array_equal(trained.compare([np.column_stack([batch + 5, x])]).p, answers[0])
+
+
 def test_ensembles_answer_like_one_network(make_coins, quick):
     many = occam.train(make_coins(simulators.coins, True), ensemble=2, **quick)
     assert np.allclose(many.compare([np.ones(10)]).p.sum(), 1)

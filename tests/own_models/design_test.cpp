@@ -162,7 +162,7 @@ TEST_F(Designed, NamesThatAFunctionCannotTakeAreRefused) {
       "name = \"x\"\nn = 5\nsimulator = \"dose.py\"\n[columns]\ndose = { role = \"desing\" }\ny = \"y\"\n"
       "[model.a]\n[model.b]\n";
   shell_.write("q.toml", text);
-  fails("occam simulate q.toml --datasets 2", 78, {"q.toml:5:", "neither observed nor design"});
+  fails("occam simulate q.toml --datasets 2", 78, {"q.toml:5:", "none of observed, design and label"});
 }
 
 }  // namespace

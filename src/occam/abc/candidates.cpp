@@ -13,7 +13,7 @@ constexpr std::int64_t kManyThreads = 16;  // among which they are; how many the
 
 void copy_design(const std::vector<Column>& columns, DataView from, std::span<float> to) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].role != Role::design) continue;
+    if (!columns[c].given()) continue;
     for (std::size_t i = c; i < from.values().size(); i += columns.size()) to[i] = from.data[i];
   }
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/data/labels.hpp"
 #include "occam/io/csv.hpp"
 #include "occam/io/npy.hpp"
 #include "occam/io/npz.hpp"
@@ -73,6 +74,7 @@ class Chunk {
   void flush() {
     forget_empty();
     if (ids_.empty()) return;
+    number_labels();
     sink_({ids_, {{data_.data(), rows(), D_, D_}, offsets_.data(), sets()}, groups_, dropped_});
     data_.clear();
     ids_.clear();
@@ -85,6 +87,13 @@ class Chunk {
   const ObservedSummary& summary() const { return summary_; }
 
  private:
+  void number_labels() {
+    const Matrix<float> all{data_.data(), rows(), D_, D_};
+    for (std::size_t set = 0; set < ids_.size(); ++set) {
+      for (const std::int64_t c : options_.labels)
+        occam::number_labels(all.rows_from(offsets_[set], offsets_[set + 1] - offsets_[set]), c);
+    }
+  }
   // A data set of which no row was left.
   void forget_empty() {
     if (ids_.empty() || offsets_[offsets_.size() - 2] != offsets_.back()) return;
@@ -173,10 +182,14 @@ class CsvDataSets {
     }
     return std::string(text);
   }
-  void values(std::vector<float>& row) const {
+  void values(std::vector<float>& row) {
     row.clear();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
+      if (is_label(c) && !is_missing(reader_.text(column))) {
+        row.push_back(number_of_label(c, reader_.text(column)));
+        continue;
+      }
       const double factor = options_.factors.empty() ? 1 : options_.factors[c];
       const double value = factor * reader_.number(column, MissingValues::keep_nan);
       if (std::isnan(value) && options_.missing == MissingRows::refuse && !may_miss_[c]) refuse(c);
@@ -190,6 +203,18 @@ class CsvDataSets {
   const CsvReader& reader() const { return reader_; }
 
  private:
+  bool is_label(std::size_t c) const {
+    return std::find(options_.labels.begin(), options_.labels.end(), static_cast<std::int64_t>(c)) !=
+           options_.labels.end();
+  }
+  static bool is_missing(std::string_view text) {
+    return text.empty() || text == "NA" || text == "NaN" || text == "nan";
+  }
+  // As they come: what a label is called means nothing.
+  float number_of_label(std::size_t c, std::string_view text) {
+    auto& known = names_.try_emplace(c).first->second;
+    return static_cast<float>(known.try_emplace(std::string(text), known.size()).first->second);
+  }
   [[noreturn]] void refuse(std::size_t c) const {
     try {
       reader_.number(columns_[c], MissingValues::refuse);
@@ -205,6 +230,7 @@ class CsvDataSets {
   std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_, by_;
   std::optional<std::size_t> group_;
+  std::unordered_map<std::size_t, std::unordered_map<std::string, std::size_t>> names_;  // of labels
 };
 
 // `notes`: who is told how the file was read; a file that is read twice says it once.

@@ -27,6 +27,9 @@ struct ObservedOptions {
   MissingRows missing = MissingRows::refuse;
   std::vector<std::int64_t>
       may_miss;  // places of the columns in which values may be missing: NaN in the data
+  // Places of the columns that only say which rows belong together. Of csv any text will do; in each data set
+  // labels become 1, 2, 3, ...
+  std::vector<std::int64_t> labels;
   // What to try instead, for messages: "{}" stands for the name of the column. May be empty.
   std::string missing_advice;
   CsvFormat csv;                  // what separates cells, and the decimal mark

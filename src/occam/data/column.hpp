@@ -1,5 +1,7 @@
 // A column of the data, and what part it plays: `observed` values are what the models explain, `design` is
-// what the experimenter set (a condition, a dose, the time of a measurement) and no model has to explain.
+// what the experimenter set (a condition, a dose, the time of a measurement) and no model has to explain. A
+// `label` is given, too, and says only which rows belong together (a person, a litter, a clinic): its numbers
+// or names mean nothing beyond that. In the data the labels of each data set are 1, 2, 3, ...
 #pragma once
 
 #include <algorithm>
@@ -9,18 +11,32 @@
 
 namespace occam {
 
-enum class Role : std::uint8_t { observed, design };
+enum class Role : std::uint8_t { observed, design, label };
+
+inline const char* word(Role role) {
+  return role == Role::observed ? "observed" : role == Role::design ? "design" : "label";
+}
 
 struct Column {
   std::string name;         // as in a csv header: "rt"
   std::string description;  // with its unit: "response time [s]"
   Role role = Role::observed;
 
+  bool given() const { return role != Role::observed; }  // no model has to explain it
   bool operator==(const Column&) const = default;
 };
 
 inline bool has_design(const std::vector<Column>& columns) {
-  return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.role == Role::design; });
+  return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.given(); });
+}
+
+// The places of labels.
+inline std::vector<std::int64_t> labels_of(const std::vector<Column>& columns) {
+  std::vector<std::int64_t> places;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].role == Role::label) places.push_back(static_cast<std::int64_t>(c));
+  }
+  return places;
 }
 
 }  // namespace occam

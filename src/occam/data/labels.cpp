@@ -59,6 +59,33 @@ std::vector<std::int64_t> find_labels(Ragged<const float> data) {
   return columns;
 }
 
+void number_labels(Matrix<float> rows, std::int64_t c) {
+  std::vector<float> values;
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    if (!std::isnan(rows.row(r)[c])) values.push_back(rows.row(r)[c]);
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    float& x = rows.row(r)[c];
+    if (!std::isnan(x))
+      x = static_cast<float>(std::lower_bound(values.begin(), values.end(), x) - values.begin() + 1);
+  }
+}
+
+NumberedLabels::NumberedLabels(Ragged<const float> data, const std::vector<std::int64_t>& columns)
+    : view_(data) {
+  if (columns.empty()) return;
+  const std::int64_t D = data.x.columns, rows = data.offsets[data.sets];
+  copy_.reserve(static_cast<std::size_t>(rows * D));
+  for (std::int64_t r = 0; r < rows; ++r) copy_.insert(copy_.end(), data.x.row(r), data.x.row(r) + D);
+  const Matrix<float> all{copy_.data(), rows, D, D};
+  for (std::int64_t set = 0; set < data.sets; ++set) {
+    for (const std::int64_t c : columns) number_labels(all.rows_from(data.offsets[set], data.size(set)), c);
+  }
+  view_.x = {copy_.data(), rows, D, D};
+}
+
 double BetweenLabels::any() const {
   const double largest = *std::max_element(gains.begin(), gains.end());
   double sum = 0;

@@ -15,6 +15,22 @@ namespace occam {
 // average. What is counted may look the same; then this says what goes with a count.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
 
+// Makes the labels in column c of one data set 1, 2, 3, ... in the order of their values. Those that are not
+// there (NaN) stay so.
+void number_labels(Matrix<float> rows, std::int64_t c);
+// The same for several columns of several data sets; data without labels are not copied.
+class NumberedLabels {
+ public:
+  NumberedLabels(Ragged<const float> data, const std::vector<std::int64_t>& columns);
+  NumberedLabels(const NumberedLabels&) = delete;
+  NumberedLabels& operator=(const NumberedLabels&) = delete;
+  Ragged<const float> view() const { return view_; }
+
+ private:
+  std::vector<float> copy_;
+  Ragged<const float> view_;
+};
+
 struct LabelledValue {
   double label, value;
 };

@@ -152,5 +152,26 @@ TEST(Labels, AreWholeNumbersThatComeAgain) {
   EXPECT_TRUE(found({people}).empty()) << "nothing could differ between them";
 }
 
+TEST(Labels, AreNumberedInTheOrderOfTheirValues) {
+  std::vector<float> x = {30, 1, -2, 2, 30, 3, NAN, 4, 7, 5};
+  number_labels({x.data(), 5, 2, 2}, 0);
+  EXPECT_EQ(std::vector<float>(x.begin(), x.begin() + 6), (std::vector<float>{3, 1, 1, 2, 3, 3}));
+  EXPECT_TRUE(std::isnan(x[6]));
+  EXPECT_EQ(x[8], 2);
+}
+
+TEST(Labels, EveryDataSetHasNumbersOfItsOwn) {
+  const std::vector<float> x = {308, 0.5f, 309, 0.6f, 400, 0.7f, 12, 0.8f};
+  const std::vector<std::int64_t> offsets = {1, 3, 4};  // the first row is of no data set
+  const Ragged<const float> data{{x.data(), 4, 2, 2}, offsets.data(), 2};
+  const NumberedLabels numbered(data, {0});
+  const Ragged<const float> view = numbered.view();
+  EXPECT_EQ(view.x.row(1)[0], 1);
+  EXPECT_EQ(view.x.row(2)[0], 2);
+  EXPECT_EQ(view.x.row(3)[0], 1);
+  EXPECT_EQ(view.x.row(3)[1], 0.8f);
+  EXPECT_EQ(NumberedLabels(data, {}).view().x.data, x.data()) << "nothing to copy for";
+}
+
 }  // namespace
 }  // namespace occam

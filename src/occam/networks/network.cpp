@@ -103,6 +103,9 @@ void name_what_old_files_do_not(const std::string& architecture, json& body) {
     body["after_layers"] = body["inv_layers"];
 }
 
+// What values of a column that is not to be read are divided by: nothing is left of them.
+constexpr double kUnread = 1e30;
+
 // Statistics begin with little weight: most are beside the point, and those that are not are soon found.
 constexpr double kStatisticsWeight = 0.1;
 
@@ -220,11 +223,18 @@ Fields fields(NetworkOptions& o) {
             "whether factors of moments, and statistics, enter the summary directly, too")};
 }
 
-void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
+void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
+                                const std::vector<std::int64_t>& labels) {
   inputs.clear();
   if (options.inputs == "robust") inputs = learn_inputs(data, ordered);
   standardisation = learn_standardisation(data, inputs);
   if (options.inputs == "robust") standardisation.plain_within = kPlainWithin;
+  for (const std::int64_t label : labels) {  // its number means nothing, so it is read as nothing
+    const auto c = static_cast<std::size_t>(label);
+    if (!inputs.empty()) inputs[c] = {};
+    standardisation.mean[c] = 0;
+    standardisation.scale[c] = kUnread;
+  }
   statistics = {};
   if (!options.statistics) return;
   if (ordered) {
@@ -232,8 +242,12 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered) {
   } else {
     statistics.list = StatisticsList::none;
     statistics.labels = find_labels(data);
-    if (statistics.labels.empty()) return;
   }
+  for (const std::int64_t label : labels) {  // whether they look like it or not
+    const auto place = std::lower_bound(statistics.labels.begin(), statistics.labels.end(), label);
+    if (place == statistics.labels.end() || *place != label) statistics.labels.insert(place, label);
+  }
+  if (!ordered && statistics.labels.empty()) return;
   const Statistics plain = statistics_for(*this);
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));

@@ -72,7 +72,7 @@ struct NetworkConfig {
   StatisticsScale statistics;
 
   // All that is learned from simulations about the input.
-  void learn_input(Ragged<const float> data, bool ordered);
+  void learn_input(Ragged<const float> data, bool ordered, const std::vector<std::int64_t>& labels = {});
 
   nlohmann::json json() const;
   static NetworkConfig from_json(const nlohmann::json& json);  // Error(bad_config) if anything is amiss

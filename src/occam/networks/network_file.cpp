@@ -62,6 +62,7 @@ json describe(const NetworkFile& file) {
                         {"mask", file.parameter_mask}}}};
   if (!file.config.head_kind().concentrations) description.erase("link");
   if (!file.design.empty()) description["design"] = file.design.json();
+  if (!file.labels.empty()) description["labels"] = file.labels;
   if (!file.parameter_inputs.empty()) {
     description["parameters"]["inputs"] = inputs_json(file.parameter_inputs);
   }
@@ -86,6 +87,10 @@ void read_description(const json& d, NetworkFile& file) {
   file.largest_n = whole_number(d.at("n").at(1));
   if (d.contains("ranges")) file.ranges = read_ranges(d.at("ranges"));
   if (d.contains("design")) file.design = DesignProfile::from_json(d.at("design"), file.columns);
+  if (d.contains("labels")) file.labels = whole_numbers(d.at("labels"));
+  for (const std::int64_t c : file.labels) {
+    if (c < 0 || c >= std::ssize(file.columns)) refuse("its columns of labels are not usable");
+  }
   const json& p = d.at("parameters");
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();

@@ -305,6 +305,7 @@ ObservedOptions PageSession::reading(const json& options) const {
   reading.by_dataset = false;
   reading.group = options.value("group", std::string());
   reading.may_miss = file.config.missing;
+  reading.labels = file.labels;
   reading.missing =
       options.value("missing", std::string("drop")) == "drop" ? MissingRows::drop : MissingRows::refuse;
   reading.missing_advice = "choose to leave such rows out";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/data/labels.hpp"
 
 namespace occam {
 namespace {
@@ -50,10 +51,13 @@ ObservedOptions Comparison::reading() const {
   ObservedOptions reading;
   reading.columns = file().columns;
   reading.may_miss = file().config.missing;
+  reading.labels = file().labels;
   return reading;
 }
 
-Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const float> data) {
+Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const float> observed) {
+  const NumberedLabels numbered(observed, file().labels);
+  const Ragged<const float> data = numbered.view();
   Answered result{comparator_.empty_posterior(), {}};
   AnswerExtras& extras = result.extras;
   NetworkOutputs outputs = comparator_.outputs(data);
@@ -68,7 +72,7 @@ Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const flo
 
 Answered Comparison::answer(const ObservedSets& sets) {
   Answered answered = judge(sets.ids, sets.data);
-  answered.extras.notes = ranges_.add(sets.ids, sets.data);
+  answered.extras.notes = ranges_.add(sets.ids, NumberedLabels(sets.data, file().labels).view());
   for (std::size_t b = 0; b < sets.ids.size(); ++b) {
     const auto add = [&note = answered.extras.notes[b]](const std::string& text) {
       if (!text.empty()) note += (note.empty() ? "" : "; ") + text;

@@ -466,7 +466,7 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
   std::vector<std::string> names;
   std::vector<std::int64_t> at;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].role != Role::design) continue;
+    if (!columns[c].given()) continue;
     names.push_back(columns[c].name);
     at.push_back(static_cast<std::int64_t>(c));
   }

@@ -19,7 +19,7 @@ void place_missing(std::vector<MissingColumn>& missing, const std::vector<Column
                   did_you_mean(one.name, names));
     }
     one.at = found - names.begin();
-    if (columns[static_cast<std::size_t>(one.at)].role == Role::design) {
+    if (columns[static_cast<std::size_t>(one.at)].given()) {
       throw Error(ErrorKind::bad_config,
                   "missing: '{}' is a column of the design, which is always known; only observed values can "
                   "be missing",

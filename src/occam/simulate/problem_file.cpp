@@ -212,10 +212,10 @@ class ProblemReader {
     }
     if (const toml::node* node = table->get("role")) {
       const std::string role = text_of(*node, "role");
-      if (role != "observed" && role != "design") {
-        fail(*node, fmt::format("role: '{}' is neither observed nor design", role));
+      if (role != "observed" && role != "design" && role != "label") {
+        fail(*node, fmt::format("role: '{}' is none of observed, design and label", role));
       }
-      column.role = role == "design" ? Role::design : Role::observed;
+      column.role = role == "design" ? Role::design : role == "label" ? Role::label : Role::observed;
     }
     if (const toml::node* node = table->get("missing")) add_missing(name, *node);
     add_column(key, std::move(column));
@@ -443,8 +443,7 @@ class ProblemReader {
   void check_design_names(const toml::key& key) const {
     if (!root_.contains("design")) return;
     for (const Column& column : columns_) {
-      if (column.role != Role::design ||
-          (is_identifier(column.name) && !is_one_of(column.name, kTakenParameters)))
+      if (!column.given() || (is_identifier(column.name) && !is_one_of(column.name, kTakenParameters)))
         continue;
       fail(key,
            fmt::format("the simulator of model '{}' gets the design by the names of its columns, and '{}' "
@@ -466,7 +465,7 @@ class ProblemReader {
                     name, fmt::join(kTakenParameters, ", ")));
     }
     for (const Column& column : columns_) {
-      if (column.name == name && column.role == Role::design && root_.contains("design")) {
+      if (column.name == name && column.given() && root_.contains("design")) {
         fail(key, fmt::format("'{}' is a column of the design and cannot also be a parameter", name));
       }
     }
@@ -598,7 +597,7 @@ std::string layout_lines(const OwnFamily& own, const std::vector<MissingColumn>&
                                    [&](const MissingColumn& one) { return one.name == column.name; });
     const std::string text = toml_string(column.description);
     std::string entry = text;
-    if (column.role == Role::design) entry = fmt::format("{{ role = \"design\", description = {} }}", text);
+    if (column.given()) entry = fmt::format("{{ role = \"{}\", description = {} }}", word(column.role), text);
     if (lost != missing.end()) entry = fmt::format("{{ {}, description = {} }}", missing_entry(*lost), text);
     described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name), entry);
   }
@@ -638,7 +637,7 @@ std::string explanation(const Problem& problem) {
   for (const Column& column : problem.columns()) {
     if (own != nullptr) continue;
     text += fmt::format("# Column {}: {}{}.\n", column.name, column.description,
-                        column.role == Role::design ? " (design)" : "");
+                        column.given() ? fmt::format(" ({})", word(column.role)) : "");
   }
   std::vector<std::string> seen;
   for (const Model& model : problem.models()) {

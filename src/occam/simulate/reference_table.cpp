@@ -13,6 +13,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/hash.hpp"
 #include "occam/core/suggest.hpp"
+#include "occam/data/labels.hpp"
 #include "occam/io/csv.hpp"
 #include "occam/io/json_file.hpp"
 #include "occam/io/npz.hpp"
@@ -246,6 +247,10 @@ ReferenceTable ReferenceTable::read(const std::string& path, const Problem& prob
                                "--seed of its own",
                                same->second));
     append_all(one, table.all_);
+  }
+  for (const std::int64_t c : labels_of(problem.columns())) {
+    for (std::int64_t b = 0; b < table.all_.size(); ++b)
+      number_labels({table.all_.mutable_data(b).data(), table.all_[b].n, problem.D(), problem.D()}, c);
   }
   table.fingerprint_ = fingerprint_of(table.all_);
   return table;

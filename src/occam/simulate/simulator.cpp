@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/data/labels.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/usable.hpp"
 
@@ -65,6 +66,7 @@ void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, st
 
 Simulator::Simulator(Problem problem, std::uint64_t seed, Purpose purpose, SimulatorOptions options)
     : problem_(std::move(problem)), seed_(seed), purpose_(purpose), options_(options) {
+  labels_ = labels_of(problem_.columns());
   check_options(options_, problem_);
   std::vector<const Family*> families;
   for (const Model& model : problem_.models()) {
@@ -227,6 +229,8 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
   const Model& model = problem_.models()[static_cast<std::size_t>(out_->models()[b])];
   if (request.rows > 0) {
     rows_[b] = request.rows;
+    for (const std::int64_t c : labels_)
+      number_labels({request.out.data(), request.rows, problem_.D(), problem_.D()}, c);
     if (!options_.complete) {
       lose_values(problem_, seed_, purpose_, first_ + b, {request.out.data(), request.rows, problem_.D()});
     }

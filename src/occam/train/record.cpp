@@ -61,7 +61,8 @@ void describe_data(const Problem& problem, const TrainingData& data, bool table,
   std::tie(file.smallest_n, file.largest_n) = trained_sizes(problem, data, table);
   file.ranges = column_ranges({&data.sample, &data.validation});
   std::vector<bool> design;
-  for (const Column& column : problem.columns()) design.push_back(column.role == Role::design);
+  for (const Column& column : problem.columns()) design.push_back(column.given());
+  file.labels = labels_of(problem.columns());
   file.design = DesignProfile::learn({data.sample.view(), data.validation.view()}, file.columns, design,
                                      file.config.missing);
 }

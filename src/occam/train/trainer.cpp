@@ -146,7 +146,7 @@ void Trainer::build_network(const json& network_options) {
     config = network_for(problem_, network_options);
     config.channels = problem_.D();
     config.missing = places_of(problem_.missing());
-    config.learn_input(s_->data.sample.view(), problem_.ordered());
+    config.learn_input(s_->data.sample.view(), problem_.ordered(), labels_of(problem_.columns()));
   }
   check_head_options();
   config.models = problem_.J();

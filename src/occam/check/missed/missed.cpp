@@ -72,7 +72,7 @@ RichStatistics learn_statistics(const Problem& problem, const Batch& batch) {
   std::vector<bool> design;
   for (const Column& column : problem.columns()) {
     names.push_back(column.name);
-    design.push_back(column.role == Role::design);
+    design.push_back(column.given());
   }
   return RichStatistics::learn(batch.view(), names, problem.ordered(), design);
 }

@@ -75,7 +75,7 @@ nlohmann::json OwnFamily::identity() const {
   nlohmann::json identity = {
       {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
   for (const Column& column : model_.columns) {
-    if (column.role == Role::design) identity["design"].push_back(column.name);
+    if (column.given()) identity[word(column.role)].push_back(column.name);
   }
   // What is simulated together may share random numbers.
   if (model_.sets != OwnModel().sets) identity["sets"] = model_.sets;
@@ -116,7 +116,7 @@ std::int64_t OwnFamily::checked(const SimulationRequest& request, std::span<cons
   const std::size_t D = model_.columns.size();
   bool nothing = true;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool given = request.designed && model_.columns[i % D].role == Role::design;
+    const bool given = request.designed && model_.columns[i % D].given();
     nothing = nothing && (given || std::isnan(values[i]));
   }
   if (nothing) return 0;

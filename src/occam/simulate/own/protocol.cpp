@@ -38,7 +38,7 @@ void append_design(std::string& line, const std::vector<Column>& columns,
   char before = '{';
   std::vector<float> values;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].role != Role::design) continue;
+    if (!columns[c].given()) continue;
     values.clear();
     for (const SimulationRequest& request : requests) {
       const std::size_t end = static_cast<std::size_t>(request.n) * columns.size();
@@ -75,7 +75,7 @@ bool parse_cell(std::string_view cell, double& value) {
 std::vector<std::size_t> answered_columns(const std::vector<Column>& columns, bool designed) {
   std::vector<std::size_t> places;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (!designed || columns[c].role == Role::observed) places.push_back(c);
+    if (!designed || !columns[c].given()) places.push_back(c);
   }
   return places;
 }

@@ -1,0 +1,85 @@
+// Columns whose role is `label`: which rows belong together, whatever labels are called.
+#include "own_support.hpp"
+
+namespace occam::testing_support {
+namespace {
+
+// Yields of batches, which are numbered 10, 20, 30, ... by the simulator.
+constexpr const char* kBatches = R"(name = "batches"
+n = 24
+simulator = "batches.cpp"
+[columns]
+batch = { role = "label", description = "which batch" }
+grams = "yield [g]"
+[model.alike]
+[model.different]
+ratio = "half_normal(2)"
+)";
+constexpr const char* kSimulator =
+    "#include <occam/simulator.h>\n"
+    "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n"
+    "  double own[6];\n"
+    "  for (double& x : own) x = p.has(\"ratio\") ? p[\"ratio\"] * rng.normal() : 0;\n"
+    "  for (long i = 0; i < out.n(); ++i) {\n"
+    "    out(i, \"batch\") = 10.0 * (i % 6 + 1);\n"
+    "    out(i, \"grams\") = 1500 + 50 * (own[i % 6] + rng.normal());\n"
+    "  }\n"
+    "  return true;\n"
+    "}\n";
+
+class Labels : public OwnModels {
+ protected:
+  void SetUp() override {
+    OwnModels::SetUp();
+    shell_.write("batches.toml", kBatches);
+    shell_.write("batches.cpp", kSimulator);
+  }
+  // 24 rows of six batches, which are called so; what batch and row weigh is the same whatever they are
+  // called.
+  std::string data(const std::vector<std::string>& names) const {
+    std::string text = "batch,grams\n";
+    for (int i = 0; i < 24; ++i) {
+      text += names[static_cast<std::size_t>(i % 6)] + "," +
+              std::to_string(1500 + 80 * ((i % 6) % 3) + 30 * ((i * 7) % 5)) + "\n";
+    }
+    return text;
+  }
+};
+
+TEST_F(Labels, AreNumberedFromOneInEveryDataSet) {
+  const Outcome made = shell_("occam simulate batches.toml --datasets 2 -o -");
+  ASSERT_EQ(made.code, 0) << made.err;
+  for (const char* row : {",1,", ",6,"}) EXPECT_NE(made.out.find(row), std::string::npos) << made.out;
+  EXPECT_EQ(made.out.find(",10,"), std::string::npos) << made.out;
+}
+
+TEST_F(Labels, AnyNamesGiveTheSameAnswer) {
+  ASSERT_EQ(shell_("occam train batches.toml -o b.occam --iterations 60 --scope-reference 200 "
+                   "--scope-calibration 200 --quiet")
+                .code,
+            0);
+  std::string first;
+  for (const std::vector<std::string>& names :
+       std::vector<std::vector<std::string>>{{"1", "2", "3", "4", "5", "6"},
+                                             {"308", "309", "310", "330", "331", "372"},
+                                             {"A", "B", "C", "D", "E", "F"},
+                                             {"Grün", "S 01", "x/y", "1e5", "-3", "0.5"}}) {
+    shell_.write("d.csv", data(names));
+    const Outcome answer = shell_("occam compare b.occam d.csv -o - --quiet");
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    EXPECT_EQ(answer.err.find("outside what"), std::string::npos) << answer.err;
+    if (first.empty()) first = answer.out;
+    EXPECT_EQ(answer.out, first) << names[0];
+  }
+  // What is missing is no name, and more batches than there were in training are said to be.
+  shell_.write("d.csv", data({"A", "B", "NA", "D", "E", "F"}));
+  EXPECT_EQ(shell_("occam compare b.occam d.csv --quiet").code, 65);
+  std::string many = "batch,grams\n";
+  for (int i = 0; i < 24; ++i) many += "b" + std::to_string(i % 12) + "," + std::to_string(1500 + i) + "\n";
+  shell_.write("d.csv", many);
+  const Outcome foreign = shell_("occam compare b.occam d.csv --quiet");
+  EXPECT_NE(foreign.out.find("outside-training"), std::string::npos) << foreign.out;
+}
+
+}  // namespace
+}  // namespace occam::testing_support
