@@ -5,7 +5,7 @@ namespace occam::testing_support {
 namespace {
 
 // Yields of batches, which are numbered 10, 20, 30, ... by the simulator.
-constexpr const char* kBatches = R"(name = "batches"
+constexpr const char* kBatches = R"toml(name = "batches"
 n = 24
 simulator = "batches.cpp"
 [columns]
@@ -14,7 +14,7 @@ grams = "yield [g]"
 [model.alike]
 [model.different]
 ratio = "half_normal(2)"
-)";
+)toml";
 constexpr const char* kSimulator =
     "#include <occam/simulator.h>\n"
     "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n"
