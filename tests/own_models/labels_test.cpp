@@ -53,6 +53,19 @@ TEST_F(Labels, AreNumberedFromOneInEveryDataSet) {
   EXPECT_EQ(made.out.find(",10,"), std::string::npos) << made.out;
 }
 
+TEST_F(Labels, AbcKnowsThemByAnyName) {
+  std::string first;
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
+           {"1", "2", "3", "4", "5", "6"}, {"A", "B", "C", "D", "E", "F"}}) {
+    shell_.write("d.csv", data(names));
+    const Outcome answer =
+        shell_("occam abc batches.toml d.csv --populations 2 --population-size 50 -o - --quiet");
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    if (first.empty()) first = answer.out;
+    EXPECT_EQ(answer.out, first);
+  }
+}
+
 TEST_F(Labels, AnyNamesGiveTheSameAnswer) {
   ASSERT_EQ(shell_("occam train batches.toml -o b.occam --iterations 60 --scope-reference 200 "
                    "--scope-calibration 200 --quiet")

@@ -24,6 +24,7 @@ Candidates::Candidates(const Problem& problem, DataView observed, std::int64_t n
                        const Distance& distance, std::uint64_t seed, ThreadPool& pool)
     : problem_(problem),
       design_(takes_design(problem) ? observed : DataView()),
+      labels_(labels_of(problem.columns())),
       n_(design_.n > 0 ? design_.n : n),
       summary_(summary),
       distance_(distance),
@@ -166,7 +167,7 @@ void Candidates::simulate(std::int64_t begin, std::int64_t end, Scratch& scratch
                           design_.n > 0});
       if (design_.n > 0) copy_design(problem_.columns(), design_, requests.back().out);
     }
-    simulate_usable(next, problem_.D(), requests);
+    simulate_usable(next, problem_.D(), labels_, requests);
     for (std::int64_t o = done; o < until; ++o) {
       const std::int64_t i = scratch.order[static_cast<std::size_t>(o)];
       const SimulationRequest& request = requests[static_cast<std::size_t>(o - done)];

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
-#include "occam/data/labels.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/usable.hpp"
 
@@ -229,8 +228,6 @@ bool Simulator::accept(std::int64_t b, const SimulationRequest& request) {
   const Model& model = problem_.models()[static_cast<std::size_t>(out_->models()[b])];
   if (request.rows > 0) {
     rows_[b] = request.rows;
-    for (const std::int64_t c : labels_)
-      number_labels({request.out.data(), request.rows, problem_.D(), problem_.D()}, c);
     if (!options_.complete) {
       lose_values(problem_, seed_, purpose_, first_ + b, {request.out.data(), request.rows, problem_.D()});
     }
@@ -269,8 +266,8 @@ void Simulator::simulate(const Task& task) {
                       0,
                       problem_.design() != nullptr};
     }
-    simulate_usable(family, problem_.D(), {requests_.data() + begin, static_cast<std::size_t>(left - begin)},
-                    device_);
+    simulate_usable(family, problem_.D(), labels_,
+                    {requests_.data() + begin, static_cast<std::size_t>(left - begin)}, device_);
     std::int64_t failed = begin;
     for (std::int64_t i = begin; i < left; ++i) {
       if (!accept(order_[i], requests_[i])) std::swap(order_[failed++], order_[i]);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "occam/core/error.hpp"
+#include "occam/data/labels.hpp"
 
 namespace occam {
 namespace {
@@ -18,8 +19,8 @@ bool all_finite(std::span<const float> values) {
 
 }  // namespace
 
-void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests,
-                     LoopDevice* device) {
+void simulate_usable(const Family& family, std::int64_t columns, std::span<const std::int64_t> labels,
+                     std::span<SimulationRequest> requests, LoopDevice* device) {
   if (device != nullptr && family.has_device_code()) {
     family.simulate_many_on(*device, requests);
   } else {
@@ -32,6 +33,8 @@ void simulate_usable(const Family& family, std::int64_t columns, std::span<Simul
                   family.name(), request.rows, request.n, promised);
     }
     if (!all_finite(request.out.first(static_cast<std::size_t>(request.rows * columns)))) request.rows = 0;
+    for (const std::int64_t c : labels)
+      number_labels({request.out.data(), request.rows, columns, columns}, c);
   }
 }
 

@@ -9,8 +9,8 @@ namespace occam {
 
 // Simulates all requests together, on the device if there is one and the family has code for it. Those that
 // gave no usable data (no row, or a value that is not finite) have no rows afterwards. Error(internal) where
-// the family wrote more rows than it promised.
-void simulate_usable(const Family& family, std::int64_t columns, std::span<SimulationRequest> requests,
-                     LoopDevice* device = nullptr);
+// the family wrote more rows than it promised. Columns that are labels become 1, 2, 3, ... in each data set.
+void simulate_usable(const Family& family, std::int64_t columns, std::span<const std::int64_t> labels,
+                     std::span<SimulationRequest> requests, LoopDevice* device = nullptr);
 
 }  // namespace occam
