@@ -99,6 +99,13 @@ TEST(NetworkFile, RefusesWhatIsForeignNewerOrDamaged) {
   says(with_element(good, "post0.weight", 0, INFINITY), "'post0.weight' holds inf");
 }
 
+TEST(NetworkFile, KeepsItsLabels) {
+  NetworkFile file = example_network();
+  EXPECT_EQ(network_to_safetensors(file).metadata.at("description").find("labels"), std::string::npos);
+  file.labels = {1};
+  EXPECT_EQ(network_from_safetensors(network_to_safetensors(file), "n.occam").labels, file.labels);
+}
+
 // Whatever bit of the metadata flips, the file is refused: an answer cannot change unnoticed.
 TEST(NetworkFile, OneChecksumCoversTheMetadata) {
   const Safetensors good = network_to_safetensors(example_network());
@@ -168,6 +175,10 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/models", json::array({"a", "b", "b"})},
            {"/models", json::array({1, 2, 3})},
            {"/columns", json::array({"x", ""})},
+           {"/labels", json::array({2})},
+           {"/labels", json::array({-1})},
+           {"/labels", json::array({0.5})},
+           {"/labels", "x"},
            {"/model_prior", json::array({2, -1, 0})},
            {"/model_prior", json::array({nullptr, 1, 0})},
            {"/model_prior", 1},
