@@ -55,7 +55,7 @@ inline std::vector<json> set_options() {
   }
   all.push_back(
       {{"architecture", "set"}, {"inv_width", 17}, {"after_width", 6}, {"log_n", false}, {"post_layers", 0}});
-  all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"growth", true}});
+  all.push_back({{"architecture", "set"}, {"inv_width", 6}, {"growth", false}});
   all.push_back({{"architecture", "set"},
                  {"modules", 1},
                  {"equiv_layers", 1},
@@ -76,7 +76,7 @@ inline std::vector<json> all_options() {
     both.update(conv);
     all.push_back(both);
   }
-  json only_conv = {{"architecture", "sequence"}, {"lstm", 0}, {"growth", true}};
+  json only_conv = {{"architecture", "sequence"}, {"lstm", 0}, {"growth", false}};
   only_conv.update(conv);
   all.push_back(only_conv);
   all.push_back({{"architecture", "sequence"},

@@ -53,7 +53,7 @@ struct NetworkOptions {
   bool log_n = true;
   std::string inputs = "robust";
   bool statistics = true;
-  bool growth = false;
+  bool growth = true;
   bool direct = true;
 };
 Fields fields(NetworkOptions& o);

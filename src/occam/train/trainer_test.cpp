@@ -41,9 +41,12 @@ TEST(NetworkFor, WhatIsAskedForGoesBeforeTheWidthsForManyModels) {
 }
 
 // N times the summary in the outputs made long trainings go astray where statistics are many (bench/unseen).
-TEST(NetworkFor, OutputsGrowWithNWhereAskedToOnly) {
-  EXPECT_EQ(options_for(2)["growth"], false);
-  EXPECT_EQ(options_for(2, {{"growth", true}})["growth"], true);
+TEST(NetworkFor, OutputsForSeriesDoNotGrowWithNUnlessAskedTo) {
+  EXPECT_EQ(options_for(2)["growth"], true);
+  const Problem series =
+      read_problem("name = \"s\"\ncolumns = [\"x\"]\nordered = true\n[model.a]\n[model.b]\n", "series");
+  EXPECT_FALSE(network_for(series, json::object()).options.growth);
+  EXPECT_TRUE(network_for(series, {{"growth", true}}).options.growth);
 }
 
 }  // namespace

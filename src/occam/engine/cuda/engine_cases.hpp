@@ -108,7 +108,7 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   add("no_windows", {{"window", 0}});
   add("windows_of_four", {{"lstm", 0}, {"window", 4}, {"window_layers", 1}}).optimiser = Optimiser::muon;
   add("windows_without_moments", {{"window", 3}, {"moments", 0}});
-  add("softmax", {{"head", "softmax"}});
+  add("softmax", {{"head", "softmax"}, {"growth", false}});
   add_head_cases("sequence_", small, cases);
   EngineCase& dropout = add("statistics_mc_dropout", {{"head", "mc-dropout"}});
   dropout.ordered = dropout.robust = true;
@@ -117,8 +117,6 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   EngineCase& statistics = add("statistics", json::object());
   statistics.ordered = statistics.robust = true;
   statistics.channels = 3;
-  EngineCase& growth = add("statistics_growth", {{"growth", true}});
-  growth.ordered = growth.robust = true;
   EngineCase& direct = add("direct_statistics", {{"post_layers", 3}});
   direct.ordered = direct.robust = true;
   direct.parameters = 2;
@@ -132,7 +130,8 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   EngineCase& neuron = add("neuron", {{"lstm", 64},
                                       {"filters", {64, 64, 128, 128, 128}},
                                       {"kernels", {5, 5, 3, 3, 2}},
-                                      {"strides", {2, 3, 2, 3, 2}}});
+                                      {"strides", {2, 3, 2, 3, 2}},
+                                      {"growth", false}});
   neuron.channels = 1;
   neuron.sets = 5;
   neuron.largest = 150;
@@ -178,7 +177,7 @@ inline std::vector<EngineCase> engine_cases() {
   add("not_direct", with({{"direct", false}, {"modules", 1}}));
   add("blocks", with({{"moments", 6}, {"moment_blocks", 5}})).optimiser = Optimiser::muon;
   add("pairs", with({{"moments", 2}, {"moment_blocks", 24}}));
-  add("growth", with({{"growth", true}}));
+  add("no_growth", with({{"growth", false}}));
   add("softmax", with({{"head", "softmax"}})).parameters = 2;
   add_head_cases("", small, cases);
   EngineCase& softplus = add("softplus", small);
