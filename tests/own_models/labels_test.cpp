@@ -53,6 +53,26 @@ TEST_F(Labels, AreNumberedFromOneInEveryDataSet) {
   EXPECT_EQ(made.out.find(",10,"), std::string::npos) << made.out;
 }
 
+TEST_F(Labels, TablesMayCallThemAnything) {
+  std::string first;
+  for (const char* prefix : {"", "S "}) {
+    std::string text = "dataset,model,batch,grams\n";
+    for (int i = 0; i < 40 * 6; ++i) {
+      text += fmt::format("{},{},{}{},{}\n", i / 6, i / 6 % 2 == 0 ? "alike" : "different", prefix,
+                          20 + i % 3, 1500 + i * 7 % 50);
+    }
+    shell_.write("t.csv", text);
+    const Outcome made = shell_(
+        "occam train batches.toml --table t.csv -o t.occam --iterations 20 --scope-reference 0 --quiet; "
+        "occam info t.occam --json");
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto at = made.out.find("\"validation_loss\"");
+    ASSERT_NE(at, std::string::npos) << made.out;
+    if (first.empty()) first = made.out.substr(at, 40);
+    EXPECT_EQ(made.out.substr(at, 40), first) << prefix;
+  }
+}
+
 TEST_F(Labels, AbcKnowsThemByAnyName) {
   std::string first;
   for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{

@@ -134,6 +134,7 @@ class CsvDataSets {
         default_id_(std::move(default_id)),
         may_miss_(may_miss(options)) {
     for (const std::string& column : options.columns) columns_.push_back(reader_.column_index(column));
+    for (const std::int64_t c : options.labels) names_[static_cast<std::size_t>(c)] = {};
     for (const std::string& column : options.by) by_.push_back(reader_.column_index(column));
     if (!options.group.empty()) group_ = reader_.column_index(options.group);
     const bool reserved =
@@ -186,9 +187,11 @@ class CsvDataSets {
     row.clear();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
-      if (is_label(c) && !is_missing(reader_.text(column))) {
-        row.push_back(number_of_label(c, reader_.text(column)));
-        continue;
+      if (const auto label = names_.find(c); label != names_.end()) {
+        if (const auto number = label->second.number(reader_.text(column))) {
+          row.push_back(*number);
+          continue;
+        }
       }
       const double factor = options_.factors.empty() ? 1 : options_.factors[c];
       const double value = factor * reader_.number(column, MissingValues::keep_nan);
@@ -203,18 +206,6 @@ class CsvDataSets {
   const CsvReader& reader() const { return reader_; }
 
  private:
-  bool is_label(std::size_t c) const {
-    return std::find(options_.labels.begin(), options_.labels.end(), static_cast<std::int64_t>(c)) !=
-           options_.labels.end();
-  }
-  static bool is_missing(std::string_view text) {
-    return text.empty() || text == "NA" || text == "NaN" || text == "nan";
-  }
-  // As they come: what a label is called means nothing.
-  float number_of_label(std::size_t c, std::string_view text) {
-    auto& known = names_.try_emplace(c).first->second;
-    return static_cast<float>(known.try_emplace(std::string(text), known.size()).first->second);
-  }
   [[noreturn]] void refuse(std::size_t c) const {
     try {
       reader_.number(columns_[c], MissingValues::refuse);
@@ -230,7 +221,7 @@ class CsvDataSets {
   std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_, by_;
   std::optional<std::size_t> group_;
-  std::unordered_map<std::size_t, std::unordered_map<std::string, std::size_t>> names_;  // of labels
+  std::unordered_map<std::size_t, LabelNames> names_;  // of columns that are labels
 };
 
 // `notes`: who is told how the file was read; a file that is read twice says it once.

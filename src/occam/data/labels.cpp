@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "occam/data/log_mean.hpp"
+
 namespace occam {
 namespace {
 
@@ -59,6 +61,11 @@ std::vector<std::int64_t> find_labels(Ragged<const float> data) {
   return columns;
 }
 
+std::optional<float> LabelNames::number(std::string_view name) {
+  if (name.empty() || name == "NA" || name == "NaN" || name == "nan") return std::nullopt;
+  return static_cast<float>(known_.try_emplace(std::string(name), known_.size()).first->second);
+}
+
 void number_labels(Matrix<float> rows, std::int64_t c) {
   std::vector<float> values;
   for (std::int64_t r = 0; r < rows.rows; ++r) {
@@ -87,10 +94,7 @@ NumberedLabels::NumberedLabels(Ragged<const float> data, const std::vector<std::
 }
 
 double BetweenLabels::any() const {
-  const double largest = *std::max_element(gains.begin(), gains.end());
-  double sum = 0;
-  for (const double gain : gains) sum += std::exp(gain - largest);
-  return largest + std::log(sum / static_cast<double>(gains.size()));
+  return log_mean_exp(gains);
 }
 
 BetweenLabels between_labels(std::span<LabelledValue> rows) {

@@ -4,7 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "occam/data/matrix.hpp"
@@ -14,6 +18,15 @@ namespace occam {
 // The columns whose values are whole numbers, at least three in a data set and each twice or more, on
 // average. What is counted may look the same; then this says what goes with a count.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
+
+// Numbers for what labels are called, in the order in which they come; nothing for a missing one.
+class LabelNames {
+ public:
+  std::optional<float> number(std::string_view name);
+
+ private:
+  std::unordered_map<std::string, std::size_t> known_;
+};
 
 // Makes the labels in column c of one data set 1, 2, 3, ... in the order of their values. Those that are not
 // there (NaN) stay so.

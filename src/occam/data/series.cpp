@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "occam/data/log_mean.hpp"
+
 namespace occam {
 
 namespace {
@@ -207,10 +209,7 @@ TimeColumn find_time(Ragged<const float> data) {
 }
 
 double FadingMemory::any(const std::array<double, kMemories>& gains) {
-  const double largest = *std::max_element(gains.begin(), gains.end());
-  double sum = 0;
-  for (const double gain : gains) sum += std::exp(gain - largest);
-  return largest + std::log(sum / kMemories);
+  return log_mean_exp(gains);
 }
 
 FadingMemory fading_memory(std::span<const double> times, std::span<const double> values, double gap) {

@@ -55,9 +55,7 @@ ObservedOptions Comparison::reading() const {
   return reading;
 }
 
-Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const float> observed) {
-  const NumberedLabels numbered(observed, file().labels);
-  const Ragged<const float> data = numbered.view();
+Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const float> data) {
   Answered result{comparator_.empty_posterior(), {}};
   AnswerExtras& extras = result.extras;
   NetworkOutputs outputs = comparator_.outputs(data);
@@ -71,8 +69,9 @@ Answered Comparison::judge(const std::vector<std::string>& ids, Ragged<const flo
 }
 
 Answered Comparison::answer(const ObservedSets& sets) {
-  Answered answered = judge(sets.ids, sets.data);
-  answered.extras.notes = ranges_.add(sets.ids, NumberedLabels(sets.data, file().labels).view());
+  const NumberedLabels numbered(sets.data, file().labels);
+  Answered answered = judge(sets.ids, numbered.view());
+  answered.extras.notes = ranges_.add(sets.ids, numbered.view());
   for (std::size_t b = 0; b < sets.ids.size(); ++b) {
     const auto add = [&note = answered.extras.notes[b]](const std::string& text) {
       if (!text.empty()) note += (note.empty() ? "" : "; ") + text;
@@ -98,7 +97,8 @@ Answered Comparison::course(const ObservedSets& sets, std::int64_t b, const Answ
   const Prefixes prefixes(sets.data.x.rows_from(sets.data.offsets[b], N), item, options);
   const std::vector<Prefix>& list = prefixes.list();
   const auto at = static_cast<std::size_t>(b);
-  const Answered all = judge(std::vector<std::string>(list.size(), sets.ids[at]), prefixes.view());
+  const NumberedLabels numbered(prefixes.view(), file().labels);
+  const Answered all = judge(std::vector<std::string>(list.size(), sets.ids[at]), numbered.view());
   Answered course{empty_answers(), {}};
   for (std::size_t i = 0; i < list.size();) {
     std::size_t end = i + 1;

@@ -62,7 +62,7 @@ class Comparison {
   std::string remark() const { return comparator_.remark(); }
 
  private:
-  Answered judge(const std::vector<std::string>& ids, Ragged<const float> observed);
+  Answered judge(const std::vector<std::string>& ids, Ragged<const float> data);
   void warn_of_scope(std::vector<std::string>& warnings) const;
 
   ComparisonOptions options_;

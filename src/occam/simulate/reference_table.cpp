@@ -111,6 +111,7 @@ class CsvTableReader {
         model_(reader_.column_index("model")),
         may_miss_(may_be_missing(problem)) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
+    for (const std::int64_t c : labels_of(problem.columns())) names_[static_cast<std::size_t>(c)] = {};
     for (const std::string& name : problem.parameter_names()) {
       parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name))
                                                      : std::nullopt);
@@ -160,6 +161,12 @@ class CsvTableReader {
   void add_row() {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
+      if (const auto label = names_.find(c); label != names_.end()) {
+        if (const auto number = label->second.number(reader_.text(column))) {
+          data_.push_back(*number);
+          continue;
+        }
+      }
       const double value = reader_.number(column);
       const bool missing = std::isnan(value) && may_miss_[c];
       if (!missing && !(std::fabs(value) <= std::numeric_limits<float>::max())) {
@@ -182,7 +189,8 @@ class CsvTableReader {
   const Problem& problem_;
   CsvReader reader_;
   std::size_t dataset_, model_;
-  std::vector<bool> may_miss_;  // (D)
+  std::vector<bool> may_miss_;                         // (D)
+  std::unordered_map<std::size_t, LabelNames> names_;  // of columns that are labels
   std::vector<std::size_t> columns_;
   std::vector<std::optional<std::size_t>> parameters_;  // (P)
   std::unordered_set<std::string> seen_;

@@ -21,6 +21,17 @@ TrainOptions automatic() {
   return options;
 }
 
+// A run that finds out its end, before its first step.
+struct AutomaticRun {
+  Heard heard;
+  TrainOptions options = automatic();
+  Course course;
+  TrainingProgress at;
+  explicit AutomaticRun(std::int64_t pass = 0) : course(options, kChance, heard, pass) {
+    course.settle_total(at, 0, 1);
+  }
+};
+
 // The gain of each data set is `gain`, give or take: its error is small but not zero.
 std::vector<double> losses(std::int64_t count, double mean) {
   std::vector<double> all;
@@ -29,11 +40,8 @@ std::vector<double> losses(std::int64_t count, double mean) {
 }
 
 TEST(Course, GoesOnWhileDoublingGainsEnough) {
-  Heard heard;
-  const TrainOptions options = automatic();
-  const Course course(options, kChance, heard);
-  TrainingProgress at;
-  course.settle_total(at, 0, 1);
+  AutomaticRun run;
+  auto& [heard, options, course, at] = run;
   EXPECT_EQ(at.total, 100);
   at.step = 100;
   course.look(at, losses(100, 0.5), {}, kWeights);
@@ -62,11 +70,8 @@ TEST(Course, GoesOnWhileDoublingGainsEnough) {
 }
 
 TEST(Course, EndsAtTheMostStepsThereAre) {
-  Heard heard;
-  const TrainOptions options = automatic();
-  const Course course(options, kChance, heard);
-  TrainingProgress at;
-  course.settle_total(at, 0, 1);
+  AutomaticRun run;
+  auto& [heard, options, course, at] = run;
   double loss = 0.6;
   for (const std::int64_t next : {200, 400, 600, 1000}) {
     at.step = at.total;
@@ -93,11 +98,8 @@ TEST(Course, KeepsTheBetterOfTwoLooks) {
 
 // Fifteen standard errors worse, as once seen: the end begins, from the weights before.
 TEST(Course, GoesBackWhereTheTrainingWentAstray) {
-  Heard heard;
-  const TrainOptions options = automatic();
-  const Course course(options, kChance, heard);
-  TrainingProgress at;
-  course.settle_total(at, 0, 1);
+  AutomaticRun run;
+  auto& [heard, options, course, at] = run;
   at.step = 100;
   EXPECT_FALSE(course.look(at, losses(100, 0.5), {}, kWeights));
   at.step = 200;
@@ -117,11 +119,8 @@ TEST(Course, GoesBackWhereTheTrainingWentAstray) {
 
 // A run that is still at chance goes on, whatever the difference.
 TEST(Course, AtChanceThereIsNothingToGoBackTo) {
-  Heard heard;
-  const TrainOptions options = automatic();
-  const Course course(options, kChance, heard);
-  TrainingProgress at;
-  course.settle_total(at, 0, 1);
+  AutomaticRun run;
+  auto& [heard, options, course, at] = run;
   at.step = 100;
   course.look(at, losses(100, kChance), {}, kWeights);
   at.step = 200;
@@ -133,11 +132,8 @@ TEST(Course, AtChanceThereIsNothingToGoBackTo) {
 // Four steps to a pass: the first look comes after eight of them, and what is worse by one standard error
 // ends it.
 TEST(Course, ATableIsLookedAtSoonAndNotLearnedByHeart) {
-  Heard heard;
-  const TrainOptions options = automatic();
-  const Course course(options, kChance, heard, 4);
-  TrainingProgress at;
-  course.settle_total(at, 0, 1);
+  AutomaticRun run(4);
+  auto& [heard, options, course, at] = run;
   EXPECT_EQ(at.total, 32);
   at.step = 32;
   EXPECT_FALSE(course.look(at, losses(100, 0.5), {}, kWeights));
