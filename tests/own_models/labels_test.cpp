@@ -63,7 +63,7 @@ TEST_F(Labels, TablesMayCallThemAnything) {
     }
     shell_.write("t.csv", text);
     const Outcome made = shell_(
-        "occam train batches.toml --table t.csv -o t.occam --iterations 20 --scope-reference 0 --quiet; "
+        "occam train batches.toml --table t.csv -o t.occam --iterations 20 --scope-reference 0 --quiet && "
         "occam info t.occam --json");
     ASSERT_EQ(made.code, 0) << made.err;
     const auto at = made.out.find("\"validation_loss\"");
