@@ -73,6 +73,18 @@ TEST_F(Labels, TablesMayCallThemAnything) {
   }
 }
 
+// As in series: long trainings went astray, and came out worse, with N times many statistics.
+TEST_F(Labels, OutputsOfTheirNetworksDoNotGrowWithNUnlessAskedTo) {
+  for (const bool asked : {false, true}) {
+    const Outcome made =
+        shell_(fmt::format("occam train batches.toml -o g.occam --iterations 2 --scope-reference 0 --quiet{} "
+                           "2> {} && occam info g.occam --json",
+                           asked ? " --network growth=true" : "", "warnings.txt"));
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(nlohmann::json::parse(made.out)["network"]["options"]["growth"], asked) << made.out;
+  }
+}
+
 TEST_F(Labels, AbcKnowsThemByAnyName) {
   std::string first;
   for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{

@@ -110,14 +110,23 @@ NetworkConfig network_for(const Problem& problem, const json& options) {
   NetworkConfig config;
   config.options.architecture = problem.ordered() ? "sequence" : "set";
   config.set_options(widths_for(problem), problem.name());
-  // Of series statistics are so many that, times N as well, steps were too large for them: trainings of
-  // several columns went astray after some thousand (bench/unseen), and those of one were better without,
-  // too.
   if (problem.ordered()) config.options.growth = false;
   config.set_options(problem.network(), problem.name());
   config.set_options(options, "network");
   return config;
 }
+
+namespace {
+
+// Statistics are so many that, times N as well, steps were too large for them: trainings of series of several
+// columns went astray after some thousand, and those of one, or of sets whose rows belong together, were
+// better without, too (bench/unseen).
+void settle_growth(NetworkConfig& config, const Problem& problem, const json& options) {
+  if (problem.network().contains("growth") || options.contains("growth")) return;
+  if (!config.statistics.mean.empty()) config.options.growth = false;
+}
+
+}  // namespace
 
 double chance_loss(const Problem& problem) {
   return entropy(problem.model_prior());
@@ -151,6 +160,7 @@ void Trainer::build_network(const json& network_options) {
     config.channels = problem_.D();
     config.missing = places_of(problem_.missing());
     config.learn_input(s_->data.sample.view(), problem_.ordered(), labels_of(problem_.columns()));
+    settle_growth(config, problem_, network_options);
   }
   check_head_options();
   config.models = problem_.J();
