@@ -29,7 +29,7 @@ struct Schedule {
   double decay = 0.95;              // staircase: factor
   std::int64_t decay_steps = 1000;  // staircase: every so many steps
   double floor = 0.01;              // cosine, open: fraction of the rate that is left at the end
-  std::int64_t even = 2000;         // open: steps before the rate begins to fall
+  std::int64_t even = 500;          // open: steps before the rate begins to fall
 
   // `total` is not looked at by `open` where it is 0: not known yet.
   double at(std::int64_t step, std::int64_t total) const;
