@@ -301,6 +301,19 @@ TEST(Networks, TilesDoNotChangeGradients) {
   }
 }
 
+// Data sets of one bundle that go through in several chunks, one of them longer than such a chunk.
+TEST(Networks, ChunksOfABundleDoNotChangeAnswersOrGradients) {
+  const Data data({120, 100, 90, 200, 3, 50, 260, 250}, 2, 6);
+  for (const json& options : tiled_options()) {
+    const Network<double> whole(small(options));
+    const Network<double> tiled(small(options), 40);
+    const std::vector<double> weights = initial(whole);
+    expect_near(outputs(tiled, weights, data.view()), outputs(whole, weights, data.view()), 1e-11, options);
+    expect_near(gradient_of(tiled, weights, data.view()), gradient_of(whole, weights, data.view()), 1e-9,
+                options);
+  }
+}
+
 TEST(Networks, DataSetsThatFitATileAreTheSameToTheBit) {
   for (const json& options : set_options()) {
     const Tiled tiled(options);

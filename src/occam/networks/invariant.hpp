@@ -110,12 +110,15 @@ class Invariant {
   Sets pool_sets(Rows& rows, const std::int64_t* offsets, std::int64_t count, Workspace& workspace) const {
     Sets sets{};
     sets.pooled = workspace.matrix<T>(count, columns());
-    if (pooling_ == Pooling::max) rows.largest = workspace.take<std::int32_t>(count * embed_.out());
-    pool<T>(pooling_, sum_scale_, {last(embed_, rows.embed), offsets, count}, rows.weights, sets.pooled,
-            rows.largest);
-    if (factors_)
-      mean_products<T>({rows.factors, offsets, count}, blocks_, moments_of(sets.pooled), workspace);
+    pool_into(rows, offsets, count, sets.pooled, workspace);
     return sets;
+  }
+  void pool_into(Rows& rows, const std::int64_t* offsets, std::int64_t count, Matrix<T> pooled,
+                 Workspace& workspace) const {
+    if (pooling_ == Pooling::max) rows.largest = workspace.take<std::int32_t>(count * embed_.out());
+    pool<T>(pooling_, sum_scale_, {last(embed_, rows.embed), offsets, count}, rows.weights, pooled,
+            rows.largest);
+    if (factors_) mean_products<T>({rows.factors, offsets, count}, blocks_, moments_of(pooled), workspace);
   }
 
   // Of the rows of one tile: pooled (1, columns); log_weights (embed width) as pool_tile().

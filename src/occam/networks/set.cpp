@@ -176,7 +176,7 @@ class SetBody final : public Body<T> {
   std::int64_t direct() const override { return factored_ ? invariant_->moments() : 0; }
   // Without equivariant modules few products are of single rows, and those of whole data sets, with the
   // gradients of their weights, are worth more of them at a time.
-  std::int64_t bundle_rows() const override { return modules_.empty() ? 1024 : 256; }
+  std::int64_t bundle_rows() const override { return modules_.empty() ? 2048 : 256; }
   std::int64_t bundle_sets(std::int64_t) const override { return 64; }
   std::int64_t shared_rows() const override { return kSharedTiles * tile_rows_; }
   std::int64_t pack_tasks() const override { return static_cast<std::int64_t>(layers_.size()); }
@@ -185,13 +185,15 @@ class SetBody final : public Body<T> {
   }
 
   Matrix<T> forward(const T* packed, const InputRows<T>& input, const T* f_n, Workspace& workspace,
-                    void*& tape, bool, const TileThreads* threads) const override {
+                    void*& tape, bool keep, const TileThreads* threads) const override {
     Tape& kept = *workspace.make<Tape>();
     tape = &kept;
     kept.sets = workspace.take<Sets>(top() + 1);
     kept.parts = workspace.take<Matrix<T>>(top());
     if (input.longest() > tile_rows_) {
       forward_tiles(packed, input, f_n, kept, threads, workspace);
+    } else if (modules_.empty()) {
+      forward_chunks(packed, input, f_n, kept, keep, workspace);
     } else {
       forward_whole(packed, input, f_n, kept, workspace);
     }
@@ -210,6 +212,8 @@ class SetBody final : public Body<T> {
                                 : invariant_->after_back(packed, sets, d_features, gradient, workspace);
     if (kept.tiles != nullptr) {
       backward_tiles(packed, input, kept, d_pooled, gradient, workspace);
+    } else if (modules_.empty()) {
+      backward_chunks(packed, kept, d_pooled[0], gradient, workspace);
     } else {
       backward_whole(packed, kept, d_pooled, gradient, workspace);
     }
@@ -217,6 +221,9 @@ class SetBody final : public Body<T> {
 
  private:
   static constexpr std::int64_t kSharedTiles = 32;
+  // Rows that go through all layers, forward or back, before the next ones: all that is made of them fits
+  // into the second-level cache.
+  static constexpr std::int64_t kChunkRows = 256;
   using Sets = typename Invariant<T>::Sets;
 
   // What observations became, of all or of a tile.
@@ -225,8 +232,16 @@ class SetBody final : public Body<T> {
     typename Invariant<T>::Rows* invariant;  // (levels)
     typename Equivariant<T>::Rows* equivariant;
   };
+  // Whole data sets of a bundle, without equivariant modules.
+  struct Chunk {
+    std::int64_t first;
+    Ragged<const T> x;
+    typename Invariant<T>::Rows rows;
+  };
   struct Tape {
-    Rows rows;  // of all observations; without tiles only
+    Rows rows;  // of all observations; with equivariant modules and without tiles only
+    Chunk* chunks = nullptr;
+    std::int64_t chunk_count = 0;
     Tile* tiles = nullptr;
     std::int64_t tile_count = 0;
     Sets* sets;        // (levels)
@@ -289,6 +304,43 @@ class SetBody final : public Body<T> {
       add_rows_of_sets<T>({d_first, x.offsets, x.sets}, d_part);
       d_pooled[i - 1] =
           modules_[i - 1].set_back(packed, kept.sets[i - 1], kept.parts[i - 1], d_part, gradient, workspace);
+    }
+  }
+
+  // The data sets from `first` on that make the next chunk.
+  Chunk read_chunk(const InputRows<T>& input, std::int64_t first, Workspace& workspace) const {
+    const std::int64_t* offsets = input.offsets() + first;
+    std::int64_t sets = 1;
+    while (first + sets < input.sets() && offsets[sets + 1] - offsets[0] <= kChunkRows) ++sets;
+    auto* own = workspace.take<std::int64_t>(sets + 1);
+    for (std::int64_t i = 0; i <= sets; ++i) own[i] = offsets[i] - offsets[0];
+    return {first, {input.rows(offsets[0], own[sets], workspace), own, sets}, {}};
+  }
+
+  void forward_chunks(const T* packed, const InputRows<T>& input, const T* f_n, Tape& kept, bool keep,
+                      Workspace& workspace) const {
+    Sets& sets = kept.sets[0] = {};
+    sets.pooled = workspace.matrix<T>(input.sets(), invariant_->columns());
+    if (keep) kept.chunks = workspace.take<Chunk>(input.sets());
+    for (std::int64_t first = 0; first < input.sets();) {
+      std::optional<Workspace::Scope> scope;
+      if (!keep) scope.emplace(workspace);
+      Chunk chunk = read_chunk(input, first, workspace);
+      chunk.rows = invariant_->embed(packed, chunk.x.x, workspace);
+      invariant_->pool_into(chunk.rows, chunk.x.offsets, chunk.x.sets,
+                            sets.pooled.rows_from(first, chunk.x.sets), workspace);
+      if (keep) kept.chunks[kept.chunk_count++] = chunk;
+      first += chunk.x.sets;
+    }
+    invariant_->after(packed, f_n, sets, workspace);
+  }
+
+  void backward_chunks(const T* packed, Tape& kept, Matrix<const T> d_pooled, T* gradient,
+                       Workspace& workspace) const {
+    for (std::int64_t i = 0; i < kept.chunk_count; ++i) {
+      Chunk& chunk = kept.chunks[i];
+      invariant_->back(packed, chunk.x, chunk.rows, kept.sets[0].pooled.rows_from(chunk.first, chunk.x.sets),
+                       d_pooled.rows_from(chunk.first, chunk.x.sets), {}, false, gradient, workspace);
     }
   }
 
