@@ -156,6 +156,9 @@ class CompareRun {
         "leave such rows out with --missing drop, or train for them: declare missing = true, or how often, "
         "for "
         "column '{}' in the problem file";
+    options.given_advice =
+        "column '{}' says under what conditions a row was observed, or which rows belong together, so every "
+        "row needs it: leave such rows out with --missing drop";
     options.csv = o_.csv;
     options.notes = progress_.get();
     for (const std::string& path : o_.data) {

@@ -29,11 +29,14 @@ nb::dict read_data(const Path& file, const std::vector<std::string>& columns,
     options.group = group_by;
     options.missing = drop ? MissingRows::drop : MissingRows::refuse;
     options.may_miss = may_miss;
-    options.labels = labels;
+    options.labels = options.given = labels;
     options.missing_advice =
         "leave such rows out with missing=\"drop\", or train for them: declare how often values of column "
         "'{}' "
         "are missing in the problem";
+    options.given_advice =
+        "column '{}' says which rows belong together, so every row needs it: leave such rows out with "
+        "missing=\"drop\"";
     options.notes = &progress;
     const ObservedSummary left_out = read_observed(path, options, [&](const ObservedSets& sets) {
       ids.insert(ids.end(), sets.ids.begin(), sets.ids.end());

@@ -37,7 +37,7 @@ def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = Non
                               missing == "drop", Quiet())
         return Sets(raw["ids"], raw["data"], raw["offsets"], raw["groups"] if group_by else None)
     sets = _in_memory(data, columns, by, group_by, labels)
-    return _without_missing(sets, columns, may_miss, missing == "drop")
+    return _without_missing(sets, columns, may_miss, labels, missing == "drop")
 
 
 def _in_memory(data, columns, by, group_by, labels) -> Sets:
@@ -53,17 +53,18 @@ def _in_memory(data, columns, by, group_by, labels) -> Sets:
     return _arrays(arrays, len(columns))
 
 
-def _without_missing(sets: Sets, columns, may_miss, drop: bool) -> Sets:
+def _without_missing(sets: Sets, columns, may_miss, labels, drop: bool) -> Sets:
     needed = [c for c in range(len(columns)) if c not in may_miss]
     gone = np.isnan(sets.data[:, needed]).any(axis=1)
     if not gone.any():
         return sets
     row = int(np.argmax(gone))
     which = int(np.searchsorted(sets.offsets, row, side="right")) - 1
-    column = next(columns[c] for c in needed if np.isnan(sets.data[row, c]))
+    place = next(c for c in needed if np.isnan(sets.data[row, c]))
     if not drop:
-        raise ValueError(f"a value of column {column!r} is missing in data set {sets.ids[which]!r}: leave such rows out "
-                         "with missing='drop', or train for them: declare how often in the problem")
+        instead = "" if place in labels else ", or train for them: declare how often in the problem"
+        raise ValueError(f"a value of column {columns[place]!r} is missing in data set {sets.ids[which]!r}: leave such "
+                         f"rows out with missing='drop'{instead}")
     warnings.warn(f"left out {int(gone.sum())} rows with missing values", stacklevel=4)
     left = np.add.reduceat(~gone, sets.offsets[:-1])
     for k in np.flatnonzero(left == 0):

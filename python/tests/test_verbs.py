@@ -56,6 +56,19 @@ def test_labels_may_be_called_anything(quick):
     answers = [trained.compare({"batch": names, "x": x}).p for names in (batch, batch + 308, np.array(list("ABCDEF"))[batch])]
     assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])
     assert np.array_equal(trained.compare([np.column_stack([batch + 5, x])]).p, answers[0])
+    # Nothing can be trained for rows of nobody.
+    with pytest.raises(ValueError, match="'batch' is missing.*missing='drop'$"):
+        trained.compare([np.column_stack([np.where(batch == 3, np.nan, batch), x])])
+
+
+def test_rates_of_all_orders_of_magnitude():
+    def constant(rate, n, rng):
+        return np.full(n, rate)
+
+    models = {name: occam.Model(constant, rate=occam.log_uniform(1e-3, 1e3)) for name in ("one", "other")}
+    drawn = occam.simulate(occam.Problem(models, n=2, columns=["x"]), 400).parameters["rate"]
+    assert drawn.min() >= 0.999e-3 and drawn.max() <= 1.001e3
+    assert 0.35 < (drawn < 1).mean() < 0.65  # six standard errors of a fair coin
 
 
 def test_ensembles_answer_like_one_network(make_coins, quick):

@@ -118,7 +118,10 @@ TEST_F(Labels, AnyNamesGiveTheSameAnswer) {
   }
   // What is missing is no name, and more batches than there were in training are said to be.
   shell_.write("d.csv", data({"A", "B", "NA", "D", "E", "F"}));
-  EXPECT_EQ(shell_("occam compare b.occam d.csv --quiet").code, 65);
+  const Outcome nameless = shell_("occam compare b.occam d.csv --quiet");
+  EXPECT_EQ(nameless.code, 65);
+  EXPECT_NE(nameless.err.find("column 'batch' says under what conditions"), std::string::npos)
+      << nameless.err;
   std::string many = "batch,grams\n";
   for (int i = 0; i < 24; ++i) many += "b" + std::to_string(i % 12) + "," + std::to_string(1500 + i) + "\n";
   shell_.write("d.csv", many);

@@ -30,7 +30,9 @@ std::vector<bool> may_miss(const ObservedOptions& options) {
 // A missing value where none may be; `what` says where and what.
 [[noreturn]] void refuse_missing(const ObservedOptions& options, std::size_t column,
                                  const std::string& what) {
-  std::string advice = options.missing_advice;
+  const bool given = std::find(options.given.begin(), options.given.end(),
+                               static_cast<std::int64_t>(column)) != options.given.end();
+  std::string advice = given ? options.given_advice : options.missing_advice;
   if (const auto at = advice.find("{}"); at != std::string::npos)
     advice.replace(at, 2, shown(options.columns[column]));
   throw Error(ErrorKind::bad_data, "{}{}{}", what, advice.empty() ? "" : "; ", advice);

@@ -30,8 +30,12 @@ struct ObservedOptions {
   // Places of the columns that only say which rows belong together. Of csv any text will do; in each data set
   // labels become 1, 2, 3, ...
   std::vector<std::int64_t> labels;
-  // What to try instead, for messages: "{}" stands for the name of the column. May be empty.
-  std::string missing_advice;
+  // Places of the columns, of the design or labels, that every row has to have: nothing can be trained for
+  // rows without.
+  std::vector<std::int64_t> given;
+  // What to try instead, for messages, and where the column is `given`: "{}" stands for its name. May be
+  // empty.
+  std::string missing_advice, given_advice;
   CsvFormat csv;                  // what separates cells, and the decimal mark
   ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual
 };

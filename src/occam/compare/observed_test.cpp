@@ -129,6 +129,11 @@ TEST_F(Observed, MissingValuesAreKeptWhereTheyMayBe) {
             std::string::npos)
       << said;
   EXPECT_NE(refusal(file("c.csv", "x,y\n1,Inf\n")).find("not a finite number"), std::string::npos);
+  // Nothing can be trained for rows that do not say what they are.
+  options.given = {0};
+  options.given_advice = "every row needs '{}'";
+  const std::string unknown = refusal(file("b.csv", "x,y\n1,NA\nNA,2\n"));
+  EXPECT_NE(unknown.find("the value is missing ('NA'); every row needs 'x'"), std::string::npos) << unknown;
   const std::vector<float> values = {1, NAN, NAN, 4};
   write_npy(folder_ / "d.npy", ArrayView::of<float>({2, 2}, std::span<const float>(values)));
   EXPECT_NE(refusal(folder_ / "d.npy").find("element 2 is nan"), std::string::npos);

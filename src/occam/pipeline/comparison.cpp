@@ -52,6 +52,10 @@ ObservedOptions Comparison::reading() const {
   reading.columns = file().columns;
   reading.may_miss = file().config.missing;
   reading.labels = file().labels;
+  const std::vector<bool> design = file().design.is_design(static_cast<std::int64_t>(reading.columns.size()));
+  for (std::size_t c = 0; c < design.size(); ++c) {
+    if (design[c]) reading.given.push_back(static_cast<std::int64_t>(c));
+  }
   return reading;
 }
 
