@@ -32,6 +32,7 @@ from ._priors import (
     gamma,
     half_normal,
     inverse_gamma,
+    log_uniform,
     lognormal,
     normal,
     truncated_normal,
@@ -44,6 +45,6 @@ __version__ = _core.version
 __all__ = [
     "AbcResult", "Answers", "BadConfig", "BadData", "Error", "Groups", "Interrupted", "Io", "Model", "Network", "NoInput",
     "Prior", "Problem", "Report", "Simulated", "Table", "Usage", "abc", "beta", "discrete_uniform", "exponential", "fixed",
-    "from_bayesflow", "gamma", "groups", "half_normal", "inverse_gamma", "load", "lognormal", "normal", "problem",
-    "simulate", "train", "truncated_normal", "uniform",
+    "from_bayesflow", "gamma", "groups", "half_normal", "inverse_gamma", "load", "log_uniform", "lognormal", "normal",
+    "problem", "simulate", "train", "truncated_normal", "uniform",
 ]

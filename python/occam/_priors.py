@@ -65,6 +65,11 @@ def lognormal(log_mean, log_sd):
     return _prior("lognormal", log_mean, log_sd)
 
 
+def log_uniform(low, high):
+    """Any value from low, above 0, to high, equally likely in every order of magnitude."""
+    return _prior("log_uniform", low, high)
+
+
 def exponential(rate):
     """Exponential with mean 1 / rate."""
     return _prior("exponential", rate)

@@ -45,6 +45,7 @@ TEST(PriorStatistics, DrawsFollowTheirDistribution) {
       {"normal(1, 2)", cdf_of(bm::normal(1, 2))},
       {"half_normal(2)", [](double x) { return std::erf(x / 2.0 / std::sqrt(2.0)); }},
       {"lognormal(0.5, 1.5)", cdf_of(bm::lognormal(0.5, 1.5))},
+      {"log_uniform(1e-4, 20)", [](double x) { return std::log(x / 1e-4) / std::log(20 / 1e-4); }},
       {"exponential(4)", [](double x) { return -std::expm1(-4.0 * x); }},
       {"gamma(0.7, 3)", cdf_of(bm::gamma_distribution<>(0.7, 3))},
       {"inverse_gamma(1.5, 2)", cdf_of(bm::inverse_gamma_distribution<>(1.5, 2))},

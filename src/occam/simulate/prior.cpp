@@ -21,7 +21,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kHalfLog2Pi = 0.91893853320467274178;
 
-constexpr std::array<PriorSignature, 11> kSignatures = {{
+constexpr std::array<PriorSignature, 12> kSignatures = {{
     {PriorKind::fixed, "fixed", "value", 1, "this value, not free; a plain number means the same"},
     {PriorKind::uniform, "uniform", "low, high", 2, "equal density between low and high"},
     {PriorKind::normal, "normal", "mean, sd", 2, "Gaussian with standard deviation sd"},
@@ -34,6 +34,8 @@ constexpr std::array<PriorSignature, 11> kSignatures = {{
     {PriorKind::inverse_gamma, "inverse_gamma", "shape, scale", 2, "scale divided by a gamma(shape, 1)"},
     {PriorKind::beta, "beta", "a, b", 2, "on 0..1 with mean a / (a + b)"},
     {PriorKind::discrete_uniform, "discrete_uniform", "low, high", 2, "integers low..high, equally likely"},
+    {PriorKind::log_uniform, "log_uniform", "low, high", 2,
+     "its logarithm is uniform: equal probability for every order of magnitude; low above 0"},
 }};
 
 const PriorSignature& signature_of(PriorKind kind) {
@@ -142,6 +144,9 @@ Prior Prior::beta(double a, double b) {
 Prior Prior::discrete_uniform(double low, double high) {
   return {PriorKind::discrete_uniform, {low, high}};
 }
+Prior Prior::log_uniform(double low, double high) {
+  return {PriorKind::log_uniform, {low, high}};
+}
 
 void Prior::check() const {
   const auto must = [&](bool ok, std::string_view expected) {
@@ -189,6 +194,10 @@ void Prior::check() const {
     case PriorKind::discrete_uniform:
       must(a == std::floor(a) && b == std::floor(b), "low and high must be integers");
       must(std::fabs(a) <= 0x1p53 && std::fabs(b) <= 0x1p53, "low and high must lie within 2^53");
+      must(a < b, "low must be below high");
+      break;
+    case PriorKind::log_uniform:
+      must(a > 0.0, "low must be above 0");
       must(a < b, "low must be below high");
       break;
   }
@@ -249,6 +258,8 @@ double Prior::sample(Rng& rng) const {
       return rng.beta(a, b);
     case PriorKind::discrete_uniform:
       return static_cast<double>(rng.uniform_int(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
+    case PriorKind::log_uniform:  // clamped: it may round past a bound
+      return std::clamp(std::exp(rng.uniform(std::log(a), std::log(b))), a, b);
   }
   throw Error(ErrorKind::internal, "prior of unknown kind");
 }
@@ -284,6 +295,8 @@ double Prior::log_density(double x) const {
       return power_log(a - 1.0, x) + (b == 1.0 ? 0.0 : (b - 1.0) * std::log1p(-x)) - log_beta(a, b);
     case PriorKind::discrete_uniform:
       return x == std::floor(x) ? -std::log(b - a + 1.0) : -kInfinity;
+    case PriorKind::log_uniform:
+      return -std::log(x) - std::log(std::log(b) - std::log(a));
   }
   throw Error(ErrorKind::internal, "prior of unknown kind");
 }
@@ -293,6 +306,7 @@ double Prior::lower() const {
     case PriorKind::fixed:
     case PriorKind::uniform:
     case PriorKind::discrete_uniform:
+    case PriorKind::log_uniform:
       return arguments_[0];
     case PriorKind::truncated_normal:
       return arguments_[2];
@@ -309,6 +323,7 @@ double Prior::upper() const {
       return arguments_[0];
     case PriorKind::uniform:
     case PriorKind::discrete_uniform:
+    case PriorKind::log_uniform:
       return arguments_[1];
     case PriorKind::truncated_normal:
       return arguments_[3];
@@ -359,6 +374,12 @@ std::array<double, 2> Prior::location_and_spread() const {
       return {a / (a + b), std::sqrt(a * b / (a + b + 1.0)) / (a + b)};
     case PriorKind::discrete_uniform:
       return {0.5 * (a + b), std::sqrt(((b - a + 1.0) * (b - a + 1.0) - 1.0) / 12.0)};
+    case PriorKind::log_uniform: {
+      // With h half the width of the logarithm: mean square / squared mean = h coth(h), 1 + h^2 / 3 near 0.
+      const double h = 0.5 * (std::log(b) - std::log(a));
+      const double mean = (b - a) / (2.0 * h);
+      return {mean, mean * std::sqrt(h < 1e-3 ? h * h / 3.0 : h / std::tanh(h) - 1.0)};
+    }
   }
   throw Error(ErrorKind::internal, "prior of unknown kind");
 }

@@ -26,6 +26,7 @@ enum class PriorKind : std::uint8_t {
   inverse_gamma,
   beta,
   discrete_uniform,
+  log_uniform,
 };
 
 // One row of the table of priors, for help and docs.
@@ -54,6 +55,7 @@ class Prior {
   static Prior inverse_gamma(double shape, double scale);
   static Prior beta(double a, double b);
   static Prior discrete_uniform(double low, double high);  // integers low..high
+  static Prior log_uniform(double low, double high);       // its logarithm is uniform; 0 < low
 
   // Reads "uniform(0, 6)", or a plain number as fixed. Throws Error(bad_config) with the signature expected
   // or the nearest known name.

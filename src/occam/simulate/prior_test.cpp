@@ -26,7 +26,9 @@ const std::vector<std::string> kPriorTexts = {"2.5",
                                               "inverse_gamma(3, 2)",
                                               "inverse_gamma(1, 2)",
                                               "beta(30, 30)",
-                                              "discrete_uniform(-3, 12)"};
+                                              "discrete_uniform(-3, 12)",
+                                              "log_uniform(0.001, 10)",
+                                              "log_uniform(7, 7.001)"};
 
 std::string message_of(const std::string& text) {
   try {
@@ -72,6 +74,8 @@ TEST(Prior, ErrorsSayWhatWasExpected) {
       {"truncated_normal(0, 1, 2, 1)", "low must be below high"},
       {"truncated_normal(0, 1e-200, 1, 2)", "no probability is left"},
       {"discrete_uniform(0, 1.5)", "must be integers"},
+      {"log_uniform(0, 1)", "low must be above 0"},
+      {"log_uniform(2, 1)", "low must be below high"},
       {"uniform(0, inf)", "must be finite"},
       {"uniform(0, nan)", "'nan' is not a number"},
       {"uniform(0)", "1 argument given, expected uniform(low, high)"},
@@ -153,8 +157,8 @@ TEST(Prior, HeavyTailsFallBackOnQuantiles) {
   const double p = 0.15865525393145705;
   EXPECT_NEAR(prior.mean(), -1.0 / std::log(0.5), 1e-9);
   EXPECT_NEAR(prior.sd(), 0.5 * (-1.0 / std::log(1.0 - p) + 1.0 / std::log(p)), 1e-9);
-  for (const Prior& wild :
-       {Prior::inverse_gamma(0.001, 1), Prior::lognormal(0, 60), Prior::lognormal(700, 60)}) {
+  for (const Prior& wild : {Prior::inverse_gamma(0.001, 1), Prior::lognormal(0, 60),
+                            Prior::lognormal(700, 60), Prior::log_uniform(1e-300, 1e300)}) {
     EXPECT_TRUE(std::isfinite(wild.mean()) && std::isfinite(wild.sd()) && wild.sd() > 0.0) << wild.text();
   }
 }
