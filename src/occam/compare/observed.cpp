@@ -32,7 +32,7 @@ std::vector<bool> may_miss(const ObservedOptions& options) {
                                  const std::string& what) {
   const bool given = std::find(options.given.begin(), options.given.end(),
                                static_cast<std::int64_t>(column)) != options.given.end();
-  std::string advice = given ? options.given_advice : options.missing_advice;
+  std::string advice = given && !options.given_advice.empty() ? options.given_advice : options.missing_advice;
   if (const auto at = advice.find("{}"); at != std::string::npos)
     advice.replace(at, 2, shown(options.columns[column]));
   throw Error(ErrorKind::bad_data, "{}{}{}", what, advice.empty() ? "" : "; ", advice);

@@ -33,8 +33,8 @@ struct ObservedOptions {
   // Places of the columns, of the design or labels, that every row has to have: nothing can be trained for
   // rows without.
   std::vector<std::int64_t> given;
-  // What to try instead, for messages, and where the column is `given`: "{}" stands for its name. May be
-  // empty.
+  // What to try instead, for messages, and where the column is `given` (empty: the same): "{}" stands for its
+  // name. May be empty.
   std::string missing_advice, given_advice;
   CsvFormat csv;                  // what separates cells, and the decimal mark
   ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual

@@ -131,6 +131,7 @@ TEST_F(Observed, MissingValuesAreKeptWhereTheyMayBe) {
   EXPECT_NE(refusal(file("c.csv", "x,y\n1,Inf\n")).find("not a finite number"), std::string::npos);
   // Nothing can be trained for rows that do not say what they are.
   options.given = {0};
+  EXPECT_EQ(refusal(file("b.csv", "x,y\n1,NA\nNA,2\n")), said);
   options.given_advice = "every row needs '{}'";
   const std::string unknown = refusal(file("b.csv", "x,y\n1,NA\nNA,2\n"));
   EXPECT_NE(unknown.find("the value is missing ('NA'); every row needs 'x'"), std::string::npos) << unknown;

@@ -42,6 +42,11 @@ const PriorSignature& signature_of(PriorKind kind) {
   return kSignatures[static_cast<std::size_t>(kind)];
 }
 
+// log(b / a), 0 < a < b, also where they are neighbours or a world apart.
+double log_ratio(double a, double b) {
+  return 0.5 * b < a ? std::log1p((b - a) / a) : std::log(b) - std::log(a);
+}
+
 // Standard normal between a and b, 0 <= a < b.
 double sample_right_tail(Rng& rng, double a, double b) {
   const double root = std::sqrt(a * a + 4.0);
@@ -296,7 +301,7 @@ double Prior::log_density(double x) const {
     case PriorKind::discrete_uniform:
       return x == std::floor(x) ? -std::log(b - a + 1.0) : -kInfinity;
     case PriorKind::log_uniform:
-      return -std::log(x) - std::log(std::log(b) - std::log(a));
+      return -std::log(x) - std::log(log_ratio(a, b));
   }
   throw Error(ErrorKind::internal, "prior of unknown kind");
 }
@@ -376,7 +381,7 @@ std::array<double, 2> Prior::location_and_spread() const {
       return {0.5 * (a + b), std::sqrt(((b - a + 1.0) * (b - a + 1.0) - 1.0) / 12.0)};
     case PriorKind::log_uniform: {
       // With h half the width of the logarithm: mean square / squared mean = h coth(h), 1 + h^2 / 3 near 0.
-      const double h = 0.5 * (std::log(b) - std::log(a));
+      const double h = 0.5 * log_ratio(a, b);
       const double mean = (b - a) / (2.0 * h);
       return {mean, mean * std::sqrt(h < 1e-3 ? h * h / 3.0 : h / std::tanh(h) - 1.0)};
     }

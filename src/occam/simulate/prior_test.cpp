@@ -157,9 +157,11 @@ TEST(Prior, HeavyTailsFallBackOnQuantiles) {
   const double p = 0.15865525393145705;
   EXPECT_NEAR(prior.mean(), -1.0 / std::log(0.5), 1e-9);
   EXPECT_NEAR(prior.sd(), 0.5 * (-1.0 / std::log(1.0 - p) + 1.0 / std::log(p)), 1e-9);
-  for (const Prior& wild : {Prior::inverse_gamma(0.001, 1), Prior::lognormal(0, 60),
-                            Prior::lognormal(700, 60), Prior::log_uniform(1e-300, 1e300)}) {
+  for (const Prior& wild :
+       {Prior::inverse_gamma(0.001, 1), Prior::lognormal(0, 60), Prior::lognormal(700, 60),
+        Prior::log_uniform(1e-300, 1e300), Prior::log_uniform(1e10, 1e10 + 2e-6)}) {
     EXPECT_TRUE(std::isfinite(wild.mean()) && std::isfinite(wild.sd()) && wild.sd() > 0.0) << wild.text();
+    EXPECT_TRUE(std::isfinite(wild.log_density(std::min(wild.mean(), wild.upper())))) << wild.text();
   }
 }
 
