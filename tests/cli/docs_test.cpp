@@ -230,11 +230,6 @@ TEST_P(EveryPage, GeneratedTablesAreUpToDate) {
   }
 }
 
-std::size_t characters_in(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(
-      line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 // Blocks below a line `<!-- as in PAGE -->` stand word for word in that page, which is where they are run.
 TEST_P(EveryPage, RepeatsOtherPagesWordForWord) {
   const std::string page = read_file(OCCAM_SOURCE "/" + GetParam());
@@ -247,18 +242,6 @@ TEST_P(EveryPage, RepeatsOtherPagesWordForWord) {
     EXPECT_NE(read_file(OCCAM_SOURCE "/" + other).find(block), std::string::npos)
         << GetParam() << " shows what is not in " << other << ":\n"
         << block;
-  }
-}
-
-// One width for all pages. Tables and code are as wide as they have to be.
-TEST_P(EveryPage, LinesAreNoWiderThan120) {
-  bool code = false;
-  int number = 0;
-  for (const std::string& line : lines_of(read_file(OCCAM_SOURCE "/" + GetParam()))) {
-    ++number;
-    if (line.starts_with("```")) code = !code;
-    if (code || line.starts_with("    ") || line.starts_with("|")) continue;
-    EXPECT_LE(characters_in(line), 120u) << GetParam() << ":" << number;
   }
 }
 

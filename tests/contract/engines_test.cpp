@@ -1,9 +1,13 @@
 // What every registered engine promises: it computes what the CPU computes in double.
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "network_support.hpp"
 #include "occam/engine/check.hpp"
 #include "occam/engine/cpu.hpp"
+#include "occam/nn/muon.hpp"
 
 namespace occam {
 namespace {
@@ -145,6 +149,35 @@ TEST(Engines, AStepThatIsNotFiniteChangesNothing) {
     EXPECT_EQ(engine->state().weights, state.weights) << name;
     EXPECT_EQ(engine->state().second_moment, state.second_moment) << name;
   }
+}
+
+// Numbers too small for the normal format make arithmetic a hundred times slower: what the optimiser
+// remembers of weights that stopped learning ends at zero.
+TEST(Engines, WhatFadedAwayIsZero) {
+  ThreadPool pool(2);
+  const NetworkConfig config = small({{"architecture", "set"}, {"inv_width", 6}});
+  LearningState state = begin_with(config);
+  const Network<float> network(config);
+  for (const Tensor& tensor : network.layout().tensors()) {  // nothing below the outputs has a gradient then
+    if (tensor.name != "head.weight" && tensor.name != "parameters.weight") continue;
+    std::fill_n(state.weights.begin() + tensor.offset, tensor.size, 0.0f);
+  }
+  std::fill(state.first_moment.begin(), state.first_moment.end(), 2e-39f);
+  for (const MuonPlace& place : muon_places(network.layout())) {
+    std::fill_n(state.momentum.begin() + place.first, place.rows * place.columns, 2e-39f);
+  }
+  CpuEngine<float> engine(config, pool);
+  engine.learn(plan(), state, 0);
+  Feed feed;
+  engine.step(feed, settings(0));
+  std::size_t faded = 0;
+  for (const auto* moment : {&engine.state().momentum, &engine.state().first_moment}) {
+    for (const float m : *moment) {
+      EXPECT_NE(std::fpclassify(m), FP_SUBNORMAL);
+      faded += m == 0;
+    }
+  }
+  EXPECT_GT(faded, state.momentum.size());  // the most of both
 }
 
 // One that steps with another loss than it is told.

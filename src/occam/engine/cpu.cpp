@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "occam/nn/denormals.hpp"
+
 namespace occam {
 namespace {
 
@@ -96,6 +98,7 @@ void CpuEngine<T>::update(const StepSettings& settings) {
   adam_->begin(settings.rate, gradient_.squared_norm());
   if (muon_) update_matrices(settings.rate);
   pool_.for_each(adam_->chunks(), [&](std::int64_t chunk, int) {
+    const FlushDenormals flush;
     adam_->update_chunk(chunk, gradient, weights_.data());
     average_chunk(chunk, network_.weight_count(), plan_.average, settings.step, weights_.data(),
                   average_.data());
@@ -106,6 +109,7 @@ template <class T>
 void CpuEngine<T>::update_matrices(double rate) {
   T* const gradient = gradient_.gradient().data();
   const auto update = [&](std::int64_t matrix, int worker) {
+    const FlushDenormals flush;  // the momentum of units that carry nothing any more fades away
     muon_->update(matrix, rate, gradient, momentum_.data(), weights_.data(),
                   muon_memory_[static_cast<std::size_t>(worker)]);
   };
