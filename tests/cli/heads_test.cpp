@@ -56,7 +56,9 @@ TEST_P(HeadsOfTheProgram, GiveProbabilitiesAndNoConcentrations) {
     EXPECT_NEAR(table.numbers(flat ? "log_bf_fair" : "log_bf_flat")[r], (flat ? 1 : -1) * std::log(q / p),
                 1e-9);
     for (const char* name : {"alpha_flat", "alpha_fair", "u"}) EXPECT_EQ(table.text(name)[r], "") << name;
-    if (head == "mc-dropout") EXPECT_GT(table.numbers("spread_flat")[r], 0);
+    if (head == "mc-dropout") {
+      EXPECT_GT(table.numbers("spread_flat")[r], 0);
+    }
   }
   ASSERT_EQ(shell_(compare + " -o a.json").code, 0);
   const json answers = json::parse(shell_.read("a.json"))["data_sets"];
@@ -67,7 +69,9 @@ TEST_P(HeadsOfTheProgram, GiveProbabilitiesAndNoConcentrations) {
   const CsvTable other(shell_(compare + " --model-prior flat=0.2,fair=0.8 -o -").out, "answers");
   const double even = table.numbers("p_flat")[0];
   EXPECT_NEAR(other.numbers("p_flat")[0], even * 0.2 / (even * 0.2 + (1 - even) * 0.8), 1e-9);
-  if (head == "mc-dropout") EXPECT_EQ(other.text("spread_flat")[0], "");
+  if (head == "mc-dropout") {
+    EXPECT_EQ(other.text("spread_flat")[0], "");
+  }
   // An answer does not depend on the other data sets.
   shell_.write("b.csv", "x\n1\n1\n");
   const CsvTable alone(shell_("occam compare net.occam b.csv -o - --quiet").out, "answers");
@@ -123,8 +127,8 @@ TEST_P(HeadsOfTheProgram, AreCheckedDescribedAndExtended) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HeadsOfTheProgram, ::testing::Values("softmax", "mc-dropout", "vae", "mmd-vae"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -70,8 +70,8 @@ TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
   EXPECT_LT(loss, -std::log(chance) - 0.003);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ExactZoo, ::testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, ExactZoo, ::testing::ValuesIn(names()), [](const auto& test) {
+  std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
@@ -107,8 +107,8 @@ TEST_P(UnseenProblems, KnowTheirAnswer) {
   EXPECT_GT(right / 40, 1 / static_cast<double>(J)) << "mean probability of the true models";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UnseenProblems, ::testing::ValuesIn(unseen_names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, UnseenProblems, ::testing::ValuesIn(unseen_names()), [](const auto& test) {
+  std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

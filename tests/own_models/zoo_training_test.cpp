@@ -47,8 +47,8 @@ INSTANTIATE_TEST_SUITE_P(All, ZooTraining,
                                            Case{"nine-columns", 400, 0.1},    // was .136
                                            Case{"autoregressive", 200, 0.1},  // was .68, at chance
                                            Case{"change-point", 200, 0.03}),  // had no network
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& test) {
+                           std::string name = test.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

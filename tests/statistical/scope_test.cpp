@@ -76,8 +76,8 @@ TEST_P(ScopePromise, FalseAlarmsDoNotExceedTheLevelAtAnySize) {
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, ScopePromise,
                          ::testing::Values("beta-binomial", "one-sample", "jump-process", "decision-making"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -80,7 +80,7 @@ TEST(NetworkInput, WhatIsFarOutIsReadNearer) {
   EXPECT_NEAR(read(config, 2000), 16 + std::log1p(2000 / config.standardisation.scale[0] - 16), 0.1);
   nlohmann::json description = config.json();
   EXPECT_EQ(read(NetworkConfig::from_json(description), 2000), read(config, 2000));
-  for (const double bad : {-1.0, 1e999}) {
+  for (const double bad : {-1.0, HUGE_VAL}) {
     description["standardisation"]["plain_within"] = bad;
     EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
   }
