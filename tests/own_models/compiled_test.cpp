@@ -42,6 +42,19 @@ TEST_F(Compiled, IsCompiledOnceAndAgainWhenItChanges) {
   EXPECT_EQ(libraries(), 2u);
 }
 
+// As for parameters with numbers: mean_0, mean_1, ...
+TEST_F(Compiled, NamesMayBePutTogether) {
+  shell_.write("coin.cpp", kCppCoin);
+  shell_.write("p.toml", coins("\"coin.cpp\""));
+  const std::string plain = must(simulate_);
+  body(
+      "  const std::string the = \"the\", fair = \"fair\", x = \"x\";\n"
+      "  if (!p.has(the + \"ta\") || p.is(fair) != (std::string(p.model()) == fair)) return false;\n"
+      "  for (long i = 0; i < out.n(); ++i) out(i, x) = rng.uniform() < p[the + \"ta\"];\n"
+      "  return true;");
+  EXPECT_EQ(plain, must(simulate_));
+}
+
 TEST_F(Compiled, SeveralProgramsMayCompileAtOnce) {
   shell_.write("coin.cpp", kCppCoin);
   shell_.write("p.toml", coins("\"coin.cpp\""));

@@ -484,7 +484,8 @@ double CsvReader::number(std::size_t column, MissingValues missing) const {
 
 CsvTable::CsvTable(std::string text, std::string name, CsvOptions options)
     : name_(std::move(name)), options_(std::move(options)), text_(std::move(text)) {
-  if (std::uint64_t{text_.size()} >= kLargestText) throw Error(ErrorKind::bad_data, "{}: larger than 1 TiB", name_);
+  if (std::uint64_t{text_.size()} >= kLargestText)
+    throw Error(ErrorKind::bad_data, "{}: larger than 1 TiB", name_);
   CsvReader reader = CsvReader::from_text(text_, name_, options_);
   columns_ = reader.columns();
   dialect_ = reader.dialect_;

@@ -89,25 +89,25 @@ class Parameters {
  public:
   explicit Parameters(const occam_request_v1& request) : request_(request) {}
 
-  double operator[](const char* name) const {
+  double operator[](std::string_view name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
-      if (std::strcmp(request_.names[i], name) != 0) continue;
+      if (request_.names[i] != name) continue;
       if (!std::isnan(request_.theta[i])) return request_.theta[i];
       throw std::out_of_range("parameter '" + std::string(name) + "' of model '" + request_.model +
                               "' is free: it has a prior, not a value");
     }
     throw std::out_of_range("the problem file gives model '" + std::string(request_.model) +
-                            "' no parameter '" + name + "'");
+                            "' no parameter '" + std::string(name) + "'");
   }
-  bool has(const char* name) const {
+  bool has(std::string_view name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
-      if (std::strcmp(request_.names[i], name) == 0) return true;
+      if (request_.names[i] == name) return true;
     }
     return false;
   }
   // The name of the model, for a file that simulates several.
   const char* model() const { return request_.model; }
-  bool is(const char* model) const { return std::strcmp(request_.model, model) == 0; }
+  bool is(std::string_view model) const { return request_.model == model; }
 
  private:
   const occam_request_v1& request_;
