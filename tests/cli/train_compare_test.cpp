@@ -334,6 +334,26 @@ TEST(Train, KeepsItsLastWeightsThoughSomeValidationBeforeWasLowerByChance) {
   EXPECT_GE(kept_last, 1);
 }
 
+// A few data sets are asked often, all of them now and then. Their losses are told as one curve: single data
+// sets differ far more than networks do.
+TEST(Train, ValidationsByFewAndByAllAreOneCurve) {
+  const Shell run;
+  const Outcome made = run(
+      "occam train beta-binomial -o t.occam --iterations 0 --first-look 100 --most-iterations 400 --batch 16 "
+      "--validate-every 20 --scope-reference 0 --quiet --seed 1");
+  ASSERT_EQ(made.code, 0) << made.err;
+  const json record = json::parse(run("occam info t.occam --json").out)["record"];
+  ASSERT_GE(record["looks"].size(), 2u);
+  const json& history = record["validation_history"];
+  for (std::size_t i = 1; i < record["looks"].size(); ++i) {  // before, every step changes much
+    const json& look = record["looks"][i];
+    const auto same =
+        std::find_if(history.begin(), history.end(), [&](const json& x) { return x[0] == look[0]; });
+    ASSERT_NE(same, history.end()) << look;
+    EXPECT_NEAR((*same)[1].get<double>(), look[1].get<double>(), 0.008) << look;
+  }
+}
+
 // 400 data sets are known by heart after a hundred steps or two. A run that finds out its end goes back and
 // ends soon; one of given length keeps what it had before.
 TEST(Train, ATableIsNotLearnedByHeart) {

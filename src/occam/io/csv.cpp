@@ -209,7 +209,7 @@ std::size_t require_column(const std::vector<std::string>& columns, std::string_
   const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", shown(nearest));
   std::vector<std::string> listed;
   for (std::size_t i = 0; i < std::min<std::size_t>(columns.size(), 20); ++i)
-    listed.push_back(shown(columns[i]));
+    listed.push_back(columns[i].empty() ? "(unnamed)" : shown(columns[i]));
   if (columns.size() > listed.size()) listed.emplace_back("...");
   std::string message =
       fmt::format("{}: no column '{}'{}; the columns are: {}", name, column, hint, fmt::join(listed, ", "));

@@ -162,6 +162,8 @@ TEST(Csv, ListsColumnsWhenOneIsMissing) {
             "65: x.csv: no column 'response'; the columns are: id, rt");
   EXPECT_EQ(csv_failure("id;rt\n1;2\n", "response"),
             "65: x.csv: no column 'response'; the columns are: id, rt");
+  EXPECT_EQ(csv_failure("\"\",rt\n1,2\n", "response"),
+            "65: x.csv: no column 'response'; the columns are: (unnamed), rt");
   EXPECT_EQ(csv_failure("id|rt\n1|2\n", "response"),
             "65: x.csv: no column 'response'; the columns are: id|rt. Say what stands between cells with "
             "--separator comma, semicolon or tab");

@@ -34,6 +34,7 @@ json to_json(const TrainingProgress& p) {
           {"best_loss", number(p.best_loss)},
           {"best_step", p.best_step},
           {"last_validation", number(p.last_validation)},
+          {"beyond_few", p.beyond_few},
           {"loss_sum", p.loss_sum},
           {"loss_count", p.loss_count},
           {"seconds", p.seconds},
@@ -53,6 +54,7 @@ TrainingProgress from_json(const json& j) {
   p.best_loss = number(j.at("best_loss"), INFINITY);
   p.best_step = whole_number(j.at("best_step"));
   p.last_validation = number(j.at("last_validation"), NAN);
+  p.beyond_few = j.value("beyond_few", 0.0);  // not in those from before
   p.loss_sum = j.at("loss_sum").get<double>();
   p.loss_count = whole_number(j.at("loss_count"));
   p.seconds = j.at("seconds").get<double>();
@@ -104,7 +106,8 @@ bool is_possible(const TrainingProgress& p, std::size_t models) {
          natural(p.stale) && natural(p.best_step) && p.best_step <= std::max(p.step, p.total) &&
          natural(p.loss_count) && std::isfinite(p.loss_sum) && std::isfinite(p.seconds) && p.seconds >= 0 &&
          p.failed.size() == models && std::all_of(p.failed.begin(), p.failed.end(), natural) &&
-         is_history(p.history) && is_looks(p.looks) && std::isfinite(p.expected_gain);
+         is_history(p.history) && is_looks(p.looks) && std::isfinite(p.expected_gain) &&
+         std::isfinite(p.beyond_few);
 }
 
 // The first member that differs, or nothing.

@@ -21,7 +21,8 @@ struct TrainingProgress {
   double best_loss = INFINITY;
   std::int64_t best_step = 0;
   double last_validation = NAN;
-  double loss_sum = 0;  // since the last validation
+  double beyond_few = 0;  // loss of all data sets of the validation minus that of the few asked every time
+  double loss_sum = 0;    // since the last validation
   std::int64_t loss_count = 0;
   double seconds = 0;  // spent so far
   nlohmann::json history = nlohmann::json::array();

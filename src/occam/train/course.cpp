@@ -151,6 +151,7 @@ bool Course::look(TrainingProgress& at, std::span<const double> now, std::span<c
   const bool lost = !before.empty() && at.best_loss < chance_ - kChanceMargin && worse;
   const bool more = !at.ending && worth_doubling(at, now, before) && !lost;
   at.looks.push_back({at.step, loss, gain.mean, gain.error});
+  if (std::isfinite(loss - at.last_validation)) at.beyond_few += loss - at.last_validation;
   at.last_validation = loss;
   const bool better = at.ending && !by_heart() ? !clearly_worse(gain) : gain.mean > 0;
   if (before.empty() || better) keep_best(at, loss, weights);

@@ -39,6 +39,22 @@ std::vector<double> losses(std::int64_t count, double mean) {
   return all;
 }
 
+TEST(Course, ALookSaysHowFarTheFewAreOff) {
+  AutomaticRun run;
+  auto& [heard, options, course, at] = run;
+  at.step = 100;
+  at.last_validation = 0.47;
+  course.look(at, losses(100, 0.5), {}, kWeights);
+  EXPECT_NEAR(at.beyond_few, 0.03, 1e-9);
+  EXPECT_NEAR(at.last_validation, 0.5, 1e-9);
+  at.last_validation = 0.42 + at.beyond_few;
+  course.look(at, losses(100, 0.44), losses(100, 0.5), kWeights);
+  EXPECT_NEAR(at.beyond_few, 0.02, 1e-9);
+  at.last_validation = NAN;
+  course.look(at, losses(100, 0.43), losses(100, 0.44), kWeights);
+  EXPECT_NEAR(at.beyond_few, 0.02, 1e-9);
+}
+
 TEST(Course, GoesOnWhileDoublingGainsEnough) {
   AutomaticRun run;
   auto& [heard, options, course, at] = run;

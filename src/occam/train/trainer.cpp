@@ -293,8 +293,17 @@ std::int64_t Trainer::judged_sets() const {
   return asked ? all : std::min(kValidationSets, all);
 }
 
+// By a few data sets, with what these were off when all were asked: at first, and at every look of the
+// course.
 double Trainer::validate() {
-  return mean_of(validation_losses(s_->engine->state().average, judged_sets()));
+  const std::vector<float>& weights = s_->engine->state().average;
+  const double few = mean_of(validation_losses(weights, judged_sets()));
+  TrainingProgress& at = s_->at;
+  if (options_.automatic() && at.history.empty()) {
+    const double all = mean_of(validation_losses(weights, s_->data.validation.size()));
+    if (std::isfinite(all - few)) at.beyond_few = all - few;
+  }
+  return few + at.beyond_few;
 }
 
 std::vector<double> Trainer::validation_losses(const std::vector<float>& weights, std::int64_t sets) {
