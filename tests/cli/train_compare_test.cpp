@@ -279,6 +279,7 @@ TEST_F(TrainCompare, BadInputIsOneMessageAndACode) {
       {"occam compare net.occam nan.csv -o out.csv", 65, "nan.csv:3"},
       {"occam compare net.occam empty.csv -o out.csv", 65, "empty.csv"},
       {"occam compare net.occam header.csv -o out.csv", 65, "no data"},
+      {"occam compare cell.csv net.occam -o out.csv", 78, "by its name this is a file with data"},
       {"occam compare net.occam none.csv -o out.csv", 66, "none.csv"},
       {"occam compare none.occam good.csv -o out.csv", 66, "none.occam"},
       {"occam compare foreign.occam good.csv -o out.csv", 78, "foreign.occam"},

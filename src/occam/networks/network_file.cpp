@@ -419,12 +419,31 @@ NetworkFile network_from_safetensors(const Safetensors& contents, const std::str
   }
 }
 
+namespace {
+
+// What was given in the place of a network.
+std::string_view kind_by_name(std::string_view path) {
+  if (path.ends_with(".toml")) return "a problem file";
+  for (const char* data : {".csv", ".tsv", ".npz"}) {
+    if (path.ends_with(data)) return "a file with data";
+  }
+  return "";
+}
+
+}  // namespace
+
 void write_network_file(const std::string& path, const NetworkFile& file) {
   write_safetensors(path, network_to_safetensors(file));
 }
 
 NetworkFile read_network_file(const std::string& path) {
-  return network_from_safetensors(read_safetensors(path), path);
+  try {
+    return network_from_safetensors(read_safetensors(path), path);
+  } catch (const Error& error) {
+    const std::string_view kind = kind_by_name(path);
+    if (error.kind() != ErrorKind::bad_config || kind.empty()) throw;
+    throw Error(ErrorKind::bad_config, "{}: a network file belongs here; by its name this is {}", path, kind);
+  }
 }
 
 }  // namespace occam
