@@ -110,13 +110,14 @@ class ThreadRank final : public Communicator {
 // Calls body(communicator) on so many ranks at once.
 inline void on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   ThreadRank::Board board(ranks);
-  std::vector<std::jthread> threads;
+  std::vector<std::thread> threads;  // libc++ 16 has no std::jthread
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&board, &body, rank] {
       ThreadRank communicator(board, rank);
       body(communicator);
     });
   }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace occam::testing_support

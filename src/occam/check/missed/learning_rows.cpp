@@ -71,13 +71,13 @@ void softmax(std::span<const double> score, std::span<double> p) {
 }
 
 double log_loss(const LearningRows& rows, const Scores& scores, Stretch stretch, ThreadPool& pool) {
-  constexpr std::int64_t kBlock = 512;
+  constexpr std::int64_t kRowsAtOnce = 512;
   const auto J = static_cast<std::size_t>(rows.J);
-  std::vector<double> sums(static_cast<std::size_t>((stretch.size() + kBlock - 1) / kBlock));
+  std::vector<double> sums(static_cast<std::size_t>((stretch.size() + kRowsAtOnce - 1) / kRowsAtOnce));
   pool.for_each(static_cast<std::int64_t>(sums.size()), [&](std::int64_t block, int) {
-    const std::int64_t first = stretch.begin + block * kBlock;
+    const std::int64_t first = stretch.begin + block * kRowsAtOnce;
     double sum = 0;
-    for (std::int64_t b = first; b < std::min(first + kBlock, stretch.end); ++b) {
+    for (std::int64_t b = first; b < std::min(first + kRowsAtOnce, stretch.end); ++b) {
       const double* score = scores.data() + static_cast<std::size_t>(b) * J;
       const double largest = *std::max_element(score, score + J);
       double total = 0;
