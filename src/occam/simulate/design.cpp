@@ -239,6 +239,7 @@ DesignColumn column_of(const std::string& name, std::int64_t at, const json& ent
     return column;
   }
   for (const json& level : entry["levels"]) {
+    if (level.is_string()) refuse(name, "levels: expected numbers; give names numbers, such as 1, 2, 3");
     if (!level.is_number() || !std::isfinite(level.get<double>())) refuse(name, "levels: expected numbers");
     column.levels.push_back(static_cast<double>(static_cast<float>(level.get<double>())));
   }

@@ -158,6 +158,7 @@ TEST(Design, SaysWhatIsWrong) {
     }
   };
   says({{"condition", {{"levels", {1, 2}}}}}, "dose: where do its values come from");
+  says(with_condition({{"levels", {"A", "B"}}}), "give names numbers");
   says(with_condition({{"levels", {1, 1}}}), "each of them once");
   says(with_condition({{"levels", json::array()}}), "one or more numbers");
   says(with_condition({{"levels", {1, 2}}, {"shares", {0.5, 0.6}}}), "sum to 1.1");
