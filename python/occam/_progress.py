@@ -1,8 +1,10 @@
-"""Progress of long work: tqdm where it is installed, else one line that is written anew."""
+"""Progress of long work: in a terminal or a notebook tqdm where it is installed, else one line that is written anew;
+elsewhere, as in the log of a job, a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 
 
@@ -34,6 +36,34 @@ class Elsewhere:
             self.sink.say(text)
 
 
+def _text(done, total, unit, note):
+    return f"{done} of {total} {unit}  {note}" if total else f"{done} {unit}  {note}"
+
+
+class Log(Quiet):
+    """Lines on standard error, as seldom as those of the program."""
+
+    seconds = 10
+
+    def __init__(self, unit):
+        self.unit = unit
+        self.last = time.monotonic()
+
+    def update(self, done, total, note):
+        now = time.monotonic()
+        if now - self.last < self.seconds:
+            return
+        self.last = now
+        self.write(_text(done, total, self.unit, note))
+
+    def say(self, text):
+        self.write(f"occam: {text}")
+
+    def write(self, text):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+
 class Line(Quiet):
     """A line on standard error, written anew."""
 
@@ -42,7 +72,7 @@ class Line(Quiet):
         self.length = 0
 
     def update(self, done, total, note):
-        text = f"{done} of {total} {self.unit}  {note}" if total else f"{done} {self.unit}  {note}"
+        text = _text(done, total, self.unit, note)
         sys.stderr.write("\r" + text.ljust(self.length))
         sys.stderr.flush()
         self.length = len(text)
@@ -81,10 +111,12 @@ def progress(wanted, unit):
         return Quiet()
     if wanted is not True:
         return wanted
+    if sys.stderr is None:
+        return Quiet()
+    if not sys.stderr.isatty() and "ipykernel" not in sys.modules:
+        return Log(unit)
     tqdm = _tqdm()
-    if tqdm is None:
-        return Line(unit) if sys.stderr.isatty() else Quiet()
-    return Bar(tqdm, unit)
+    return Line(unit) if tqdm is None else Bar(tqdm, unit)
 
 
 def _tqdm():

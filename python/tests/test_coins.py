@@ -195,6 +195,21 @@ def test_ctrl_c_stops_soon_and_leaves_a_checkpoint(tmp_path):
     assert out.strip().splitlines()[-1].startswith("stopped") and (tmp_path / "net.occam.checkpoint").exists()
 
 
+def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch, capsys):
+    from occam import _progress
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    now = [100.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    log = _progress.progress(True, "steps")
+    for done in range(1, 26):
+        now[0] += 1
+        log.update(done, 100, "loss 0.5")
+    log.say("half of it")
+    log.close()
+    assert capsys.readouterr().err.splitlines() == ["10 of 100 steps  loss 0.5", "20 of 100 steps  loss 0.5",
+                                                    "occam: half of it"]
+
+
 def test_two_trainings_in_two_threads(tmp_path):
     nets = {}
 
