@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 # Tables and code are as wide as they have to be. Bytes within a character beyond ASCII do not count.
 wide_lines() {
   local page
-  for page in *.md $(find docs examples studies networks python -name '*.md' -not -path '*/node_modules/*'); do
+  local skip=(-name node_modules -o -name .venv)
+  for page in *.md $(find bench docs examples networks python studies \( "${skip[@]}" \) -prune -o -name '*.md' -print); do
     LC_ALL=C sed 's/[\x80-\xbf]//g' "$page" | awk -v page="$page" '
       /^```/ { code = !code }
       !code && !/^(    |\|)/ && length($0) > 120 { print page ":" NR ": " length($0) " characters" }'

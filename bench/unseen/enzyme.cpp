@@ -32,7 +32,7 @@ double over_slope(const Line& line, double low, double high, double sigma) {
 }
 
 double over_noise(const Line& line, double low, double high) {
-  return log_integral(0, std::log(50.0), 10 * FINE,
+  return log_integral(0, std::log(50.0), 6 * FINE,
                       [&](double log_sigma) { return over_slope(line, low, high, std::exp(log_sigma)); }) -
          std::log(std::log(50.0));
 }
@@ -68,7 +68,7 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   const double from = low + width * std::max(0, first - 1) / kPlaces;
   const double to = low + width * std::min(kPlaces, last + 1) / kPlaces;
   return log_integral(
-             from, to, 8 * FINE,
+             from, to, 16 * FINE,
              [&](double log_half) { return over_noise(with_half(data, std::exp(log_half)), 50, 500); }) -
          std::log(width);
 }
