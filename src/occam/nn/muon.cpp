@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kMomentum = 0.95;
 constexpr double kRootMeanSquare = 0.2;
+// From so many inputs of a layer on, steps do not grow with their number. A step moves outputs by its length
+// times that of the inputs, which grows, too: layers that read hundreds of statistics went astray.
+constexpr std::int64_t kManyInputs = 128;
 // Of fewer columns or rows there is little to make orthogonal.
 constexpr std::int64_t kSmallest = 4;
 // A gradient that has faded away is not blown up again.
@@ -131,6 +134,10 @@ std::vector<MuonPlace> muon_places(const ParameterLayout& layout) {
   return places;
 }
 
+double MuonPlace::length() const {
+  return kRootMeanSquare * std::sqrt(static_cast<double>(std::max(columns, std::min(rows, kManyInputs))));
+}
+
 template <class T>
 void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* momentum, T* weights,
                      Workspace& workspace) const {
@@ -154,7 +161,7 @@ void Muon<T>::update(std::int64_t matrix, double learning_rate, T* gradient, T* 
   if (wide) transpose<T>(ahead, x);
   orthogonalise(x, workspace);
   if (wide) transpose<T>(x, ahead);
-  const T rate = static_cast<T>(learning_rate * kRootMeanSquare * std::sqrt(static_cast<double>(x.rows)));
+  const T rate = static_cast<T>(learning_rate * place.length());
   for (std::int64_t r = 0; r < place.rows; ++r) {
     T* __restrict w = weights + r * place.columns;
     const T* __restrict direction = ahead.row(r);

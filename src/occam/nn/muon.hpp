@@ -1,7 +1,7 @@
 // Muon (Jordan et al. 2024): the momentum of every weight matrix is replaced by the nearest orthogonal matrix
 // before it is applied, so that all directions are learned at one speed, however badly scaled the inputs are.
 // Biases and very small matrices are left to Adam. A step has about the root mean square of one of Adam's
-// (Liu et al. 2025), so that one learning rate serves both.
+// (Liu et al. 2025), so that one learning rate serves both; less where a layer has many inputs.
 // Each matrix is updated by one thread: the result does not depend on how many there are.
 #pragma once
 
@@ -13,9 +13,11 @@
 
 namespace occam {
 
-// A weight matrix that Muon updates, in the flat vectors.
+// A weight matrix (inputs, outputs) that Muon updates, in the flat vectors.
 struct MuonPlace {
   std::int64_t first, rows, columns;
+
+  double length() const;  // of a step, in all directions, at a rate of 1
 };
 std::vector<MuonPlace> muon_places(const ParameterLayout& layout);
 

@@ -47,6 +47,15 @@ TEST(Muon, UpdatesAreNearlyOrthogonal) {
   }
 }
 
+TEST(Muon, StepsDoNotGrowWithManyInputs) {
+  const auto length = [](std::int64_t inputs, std::int64_t outputs) {
+    return MuonPlace{0, inputs, outputs}.length();
+  };
+  EXPECT_GT(length(128, 64), length(64, 64));
+  EXPECT_EQ(length(1024, 64), length(128, 64));
+  EXPECT_EQ(length(1024, 256), length(64, 256));
+}
+
 TEST(Muon, LeavesOutputsAndFadedGradientsAlone) {
   ParameterLayout layout;
   layout.add("head.weight", {16, 8}, Init::glorot);

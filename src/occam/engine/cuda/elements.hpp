@@ -182,7 +182,6 @@ OCCAM_BOTH inline float clip_factor(double clip, double squared_norm) {
 constexpr int kMuonIterations = 5;
 constexpr float kMuonKeep = 0.95f;
 constexpr double kMuonLeastSquares = 1e-24;
-constexpr float kMuonRootMeanSquare = 0.2f;
 OCCAM_BOTH inline float muon_mixed(float gram, float square, bool diagonal) {
   return (diagonal ? 3.4445f : 0.0f) - 4.7750f * gram + 2.0315f * square;
 }

@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(kMuonSquareThreads)
     transposed_product<kMuonSide>({m.transposed[turn], wide_stride}, {m.mixed, stride}, job.k0, job.n0, 0,
                                   narrow, memory, results, sums);
   }
-  const float rate = feed.head->muon_rate * kMuonRootMeanSquare * sqrtf(static_cast<float>(tall));
+  const float rate = feed.head->muon_rate * m.length;
   const auto write = [&](int k, int n, float v) {
     if (n >= narrow || k >= (kStage == MuonStage::next ? tall : narrow)) return;
     const std::int64_t at = static_cast<std::int64_t>(k) * stride + n;

@@ -403,7 +403,7 @@ class PlainDevice final : public Device {
       }
       x = next;
     }
-    const float rate = feed_.head->muon_rate * kMuonRootMeanSquare * std::sqrt(static_cast<float>(n));
+    const float rate = feed_.head->muon_rate * matrix.length;
     for (int r = 0; r < n; ++r) {
       for (int c = 0; c < m; ++c)
         learning_.weights[flat(r, c)] -= rate * static_cast<float>(x[static_cast<std::size_t>(r * m + c)]);

@@ -492,6 +492,7 @@ std::vector<MuonMatrix> ProgramBuilder::muon() {
     matrix.first = place.first;
     matrix.rows = static_cast<std::int32_t>(place.rows);
     matrix.columns = static_cast<std::int32_t>(place.columns);
+    matrix.length = static_cast<float>(place.length());
     const std::int64_t n = matrix.tall(), m = matrix.narrow();
     for (int turn = 0; turn < 2; ++turn) {
       matrix.x[turn] = arena_.take<float>(n * padded16(static_cast<int>(m)));

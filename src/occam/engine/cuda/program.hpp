@@ -247,6 +247,7 @@ OCCAM_BOTH constexpr int parts_of(int rows, int parts) {
 struct MuonMatrix {
   std::int64_t first = 0;
   std::int32_t rows = 0, columns = 0;
+  float length = 0;  // of a step (MuonPlace)
   // n = max(rows, columns), m = min; strides padded. x (n, m) and its transpose, twice, as they take turns.
   float *x[2] = {}, *transposed[2] = {};
   float *gram = nullptr, *mixed = nullptr;  // (m, m)
