@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "occam/data/log_mean.hpp"
+#include "occam/data/sums.hpp"
 
 namespace occam {
 
@@ -14,9 +15,13 @@ namespace {
 // Goertzel's recurrence, one product for each value and wave; all waves side by side, as in a register.
 template <std::size_t K>
 void goertzel(std::span<const double> values, std::span<double, K> out) {
-  std::array<double, K> turn, last{}, before{};
-  for (std::size_t k = 0; k < K; ++k)
-    turn[k] = 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / static_cast<double>(K));
+  static const std::array<double, K> turn = [] {
+    std::array<double, K> result;
+    for (std::size_t k = 0; k < K; ++k)
+      result[k] = 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / static_cast<double>(K));
+    return result;
+  }();
+  std::array<double, K> last{}, before{};
   for (const double value : values) {
     const double x = std::isnan(value) ? 0 : value;
     for (std::size_t k = 0; k < K; ++k) {
@@ -37,12 +42,14 @@ class MeanOfExponentials {
       sum_ *= std::exp(top_ - x);
       top_ = x;
     }
-    sum_ += std::exp(x - top_);
+    if (x > top_ - kBeyond) sum_ += std::exp(x - top_);
     ++count_;
   }
   double log() const { return count_ > 0 ? top_ + std::log(sum_ / count_) : 0; }
 
  private:
+  static constexpr double kBeyond = 45;  // exp(-45) is nothing beside 1
+
   double top_ = -1e300, sum_ = 0, count_ = 0;
 };
 
@@ -57,11 +64,12 @@ void fine_wave_strengths(std::span<const double> values, std::span<double, kFine
 }
 
 void partial_autocorrelations(std::span<const double> values, std::span<double, kPartialLags> out) {
-  const auto at = [&](std::size_t i) { return std::isnan(values[i]) ? 0 : values[i]; };
+  const double* const x = values.data();
   const auto product = [&](std::size_t lag) {
-    double sum = 0;
-    for (std::size_t i = lag; i < values.size(); ++i) sum += at(i) * at(i - lag);
-    return sum;
+    return sum_of(static_cast<std::int64_t>(values.size() - lag), [=](std::int64_t i) {
+      const double two = x[i] * x[i + static_cast<std::int64_t>(lag)];
+      return std::isnan(two) ? 0 : two;
+    });
   };
   std::fill(out.begin(), out.end(), 0.0);
   const double whole = product(0);
@@ -99,15 +107,12 @@ void innovations(std::span<const double> values, std::span<double> out) {
 }
 
 void delayed_correlations(std::span<const double> a, std::span<const double> b, std::span<double> out) {
-  const std::size_t n = a.size();
-  for (std::size_t lag = 0; lag < out.size(); ++lag) {
-    double aa = 0, bb = 0, ab = 0;
-    for (std::size_t i = lag; i < n; ++i) {
-      aa += a[i - lag] * a[i - lag];
-      bb += b[i] * b[i];
-      ab += a[i - lag] * b[i];
-    }
-    out[lag] = aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+  const auto n = static_cast<std::int64_t>(a.size());
+  for (std::int64_t lag = 0; lag < static_cast<std::int64_t>(out.size()); ++lag) {
+    const std::int64_t count = std::max<std::int64_t>(n - lag, 0);
+    const double *const first = a.data(), *const second = b.data() + (n - count);
+    const double both = product_of(first, first, count) * product_of(second, second, count);
+    out[static_cast<std::size_t>(lag)] = both > 0 ? product_of(first, second, count) / std::sqrt(both) : 0;
   }
 }
 
@@ -141,13 +146,14 @@ double spread_change_evidence(std::span<const double> values) {
   const auto left = [&](double squares, double count) {
     return count / 2 * std::log(std::max(squares / count, 1e-9 * total / n));
   };
+  const double together = left(total, n);
   MeanOfExponentials mean;
   double squares = 0, count = 0;
   for (std::size_t i = 0; i + 2 < values.size(); ++i) {
     squares += std::isnan(values[i]) ? 0 : values[i] * values[i];
     ++count;
     // Of a single value the spread could be anything.
-    if (count >= 2) mean.add(left(total, n) - left(squares, count) - left(total - squares, n - count));
+    if (count >= 2) mean.add(together - left(squares, count) - left(total - squares, n - count));
   }
   return mean.log();
 }

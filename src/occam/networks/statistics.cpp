@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "occam/data/sums.hpp"
+
 namespace occam {
 namespace {
 
@@ -52,8 +54,22 @@ class Writer {
   std::int64_t count_ = 0;
 };
 
+// Of numbers that are all there.
+double plain_correlation(const double* a, const double* b, std::int64_t n) {
+  const auto mean = [=](const double* x) {
+    return sum_of(n, [=](std::int64_t i) { return x[i]; }) / static_cast<double>(n);
+  };
+  const double ma = mean(a), mb = mean(b);
+  const double aa = sum_of(n, [=](std::int64_t i) { return (a[i] - ma) * (a[i] - ma); });
+  const double bb = sum_of(n, [=](std::int64_t i) { return (b[i] - mb) * (b[i] - mb); });
+  const double ab = sum_of(n, [=](std::int64_t i) { return (a[i] - ma) * (b[i] - mb); });
+  return aa * bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
 // Correlation of two columns of numbers where both are there.
 double correlation(const double* a, const double* b, std::int64_t n) {
+  if (n >= 2 && !std::isnan(sum_of(n, [=](std::int64_t i) { return a[i] + b[i]; })))
+    return plain_correlation(a, b, n);
   double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, count = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     if (std::isnan(a[i]) || std::isnan(b[i])) continue;
@@ -107,6 +123,24 @@ Channels channels_of(Matrix<const double> base, Workspace& workspace) {
   return c;
 }
 
+// Sums of products of (1, x_{t-1}, ..., x_{t-kOrders}, x_t), over t from kOrders on, so that orders can be
+// compared.
+std::array<double, (kOrders + 2) * (kOrders + 2)> moments_of_lags(const double* x, std::int64_t n) {
+  constexpr std::int64_t K = kOrders + 2;
+  const std::int64_t count = std::max<std::int64_t>(n - kOrders, 0);
+  const auto lagged = [=](std::int64_t a) { return x + (a == K - 1 ? kOrders : kOrders - a); };
+  std::array<double, K * K> m{};
+  m[0] = static_cast<double>(count);
+  for (std::int64_t a = 1; a < K && count > 0; ++a) {
+    const double* const one = lagged(a);
+    m[static_cast<std::size_t>(a * K)] = sum_of(count, [=](std::int64_t i) { return one[i]; });
+    for (std::int64_t b = 1; b <= a; ++b) {
+      m[static_cast<std::size_t>(a * K + b)] = product_of(one, lagged(b), count);
+    }
+  }
+  return m;
+}
+
 // Least squares of x_t on an intercept and its last p values, for p = 1 .. kOrders: what is left of the
 // variance, and the coefficients of the largest. Of the values as they are, since a transformation would bend
 // what is linear.
@@ -128,22 +162,17 @@ void autoregressions(Matrix<const float> raw, std::int64_t column, Workspace& wo
   }
   for (std::int64_t i = 0; i < n && largest > 0; ++i) x[i] /= largest;
 
+  constexpr std::int64_t K = kOrders + 2;
+  const std::array<double, K* K> all = moments_of_lags(x, n);
   double before = NAN;
   for (std::int64_t p = 0; p <= kOrders; ++p) {
-    // Moments of (1, x_{t-1}, ..., x_{t-p}, x_t), over t from kOrders on, so that orders can be compared.
-    constexpr std::int64_t K = kOrders + 2;
-    std::array<double, K * K> m{};
+    // Of (1, x_{t-1}, ..., x_{t-p}, x_t).
     const std::int64_t k = p + 2;
-    std::array<double, K> row{};
-    for (std::int64_t t = kOrders; t < n; ++t) {
-      row[0] = 1;
-      for (std::int64_t lag = 1; lag <= p; ++lag) row[static_cast<std::size_t>(lag)] = x[t - lag];
-      row[static_cast<std::size_t>(k - 1)] = x[t];
-      for (std::int64_t a = 0; a < k; ++a) {
-        for (std::int64_t b = 0; b <= a; ++b) {
-          m[static_cast<std::size_t>(a * K + b)] +=
-              row[static_cast<std::size_t>(a)] * row[static_cast<std::size_t>(b)];
-        }
+    const auto place = [=](std::int64_t a) { return a + 1 < k ? a : K - 1; };
+    std::array<double, K * K> m{};
+    for (std::int64_t a = 0; a < k; ++a) {
+      for (std::int64_t b = 0; b <= a; ++b) {
+        m[static_cast<std::size_t>(a * K + b)] = all[static_cast<std::size_t>(place(a) * K + place(b))];
       }
     }
     // Elimination of all but the last column leaves its residual sum of squares.
@@ -239,8 +268,9 @@ void time_course(const Channels& c, std::int64_t e, bool many_values, Workspace&
   double squares = 0, fourths = 0, count = 0;
   for (std::int64_t i = 0; i + 1 < n; ++i) {
     if (std::isnan(other[i])) continue;
-    squares += other[i] * other[i];
-    fourths += std::pow(other[i], 4);
+    const double square = other[i] * other[i];
+    squares += square;
+    fourths += square * square;
     ++count;
   }
   write(std::log(squares / std::max(count, 1.0) + 1e-6));
@@ -361,9 +391,8 @@ void dependence(const Channels& c, const std::vector<PartialCorrelation>& list, 
   const std::span<double> r(workspace.take<double>(K * K), static_cast<std::size_t>(K * K));
   for (std::int64_t a = 0; a < K; ++a) {
     for (std::int64_t b = 0; b <= a; ++b) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < rows; ++i) sum += x[a * rows + i] * x[b * rows + i];
-      r[static_cast<std::size_t>(a * K + b)] = r[static_cast<std::size_t>(b * K + a)] = sum;
+      r[static_cast<std::size_t>(a * K + b)] = r[static_cast<std::size_t>(b * K + a)] =
+          product_of(x + a * rows, x + b * rows, rows);
     }
   }
   const std::span<double> out(workspace.take<double>(static_cast<std::int64_t>(list.size())), list.size());
