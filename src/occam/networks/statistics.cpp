@@ -124,12 +124,15 @@ Channels channels_of(Matrix<const double> base, Workspace& workspace) {
 }
 
 // Sums of products of (1, x_{t-1}, ..., x_{t-kOrders}, x_t), over t from kOrders on, so that orders can be
-// compared.
-std::array<double, (kOrders + 2) * (kOrders + 2)> moments_of_lags(const double* x, std::int64_t n) {
-  constexpr std::int64_t K = kOrders + 2;
+// compared. (kRegressed, kRegressed), of which the lower half is filled.
+constexpr std::int64_t kRegressed = kOrders + 2;
+using LagMoments = std::array<double, static_cast<std::size_t>(kRegressed* kRegressed)>;
+
+LagMoments moments_of_lags(const double* x, std::int64_t n) {
+  constexpr std::int64_t K = kRegressed;
   const std::int64_t count = std::max<std::int64_t>(n - kOrders, 0);
   const auto lagged = [=](std::int64_t a) { return x + (a == K - 1 ? kOrders : kOrders - a); };
-  std::array<double, K * K> m{};
+  LagMoments m{};
   m[0] = static_cast<double>(count);
   for (std::int64_t a = 1; a < K && count > 0; ++a) {
     const double* const one = lagged(a);
@@ -162,14 +165,14 @@ void autoregressions(Matrix<const float> raw, std::int64_t column, Workspace& wo
   }
   for (std::int64_t i = 0; i < n && largest > 0; ++i) x[i] /= largest;
 
-  constexpr std::int64_t K = kOrders + 2;
-  const std::array<double, K* K> all = moments_of_lags(x, n);
+  constexpr std::int64_t K = kRegressed;
+  const LagMoments all = moments_of_lags(x, n);
   double before = NAN;
   for (std::int64_t p = 0; p <= kOrders; ++p) {
     // Of (1, x_{t-1}, ..., x_{t-p}, x_t).
     const std::int64_t k = p + 2;
     const auto place = [=](std::int64_t a) { return a + 1 < k ? a : K - 1; };
-    std::array<double, K * K> m{};
+    LagMoments m{};
     for (std::int64_t a = 0; a < k; ++a) {
       for (std::int64_t b = 0; b <= a; ++b) {
         m[static_cast<std::size_t>(a * K + b)] = all[static_cast<std::size_t>(place(a) * K + place(b))];
@@ -177,7 +180,7 @@ void autoregressions(Matrix<const float> raw, std::int64_t column, Workspace& wo
     }
     // Elimination of all but the last column leaves its residual sum of squares.
     std::array<double, K> coefficient{};
-    std::array<double, K * K> l{};
+    LagMoments l{};
     double residual = 0;
     for (std::int64_t a = 0; a < k; ++a) {
       for (std::int64_t b = 0; b <= a; ++b) {
