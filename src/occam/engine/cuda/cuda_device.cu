@@ -9,7 +9,7 @@
 #include "occam/engine/cuda/input.cuh"
 #include "occam/engine/cuda/latent.cuh"
 #include "occam/engine/cuda/learning.cuh"
-#include "occam/engine/cuda/lstm_pair.cuh"
+#include "occam/engine/cuda/lstm.cuh"
 #include "occam/engine/cuda/pool.cuh"
 
 namespace occam::gpu {
@@ -107,7 +107,6 @@ class CudaDevice final : public Device {
 
   int processors_ = 0;
   int shared_bytes_ = 0;
-  bool pairs_ = false;  // whether blocks can reach into each other's shared memory
   cudaStream_t stream_ = nullptr, copies_ = nullptr, beside_ = nullptr;
   cudaEvent_t copied_[kSlots] = {}, done_[kSlots] = {}, met_ = nullptr;
   cudaGraphExec_t graphs_[kSlots] = {};
@@ -160,10 +159,10 @@ CudaDevice::CudaDevice(int number) {
       static_cast<int>(properties.sharedMemPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   check(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
         "asking for shared memory");
-  check(cudaFuncGetAttributes(&attributes, pair_lstm_kernel), "looking at a kernel");
-  pairs_ = properties.major >= 9 && attributes.ptxVersion >= 90;
   const int square = static_cast<int>(sizeof(SquareMemory<kMuonSide>));
   const auto more = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  check(cudaFuncSetAttribute(lstm_kernel<128, 8, 3>, more, kLstmBytes<128, 8, 3>), "asking for shared memory");
+  check(cudaFuncSetAttribute(lstm_back_kernel<128, 8, 3>, more, kLstmBytes<128, 8, 3>), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::mixed>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::next>, more, square), "asking for shared memory");
@@ -353,27 +352,19 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
 // As many blocks as may run at the same time: they take series in turn.
 void CudaDevice::enqueue_lstm(const LstmView& v, bool back, const Feed& feed, const float* weights,
                               cudaStream_t stream) {
-  using Kernel = void (*)(LstmView, Feed, const float*);
-  const auto launch = [&](Kernel forward, Kernel backward, int threads, int bytes, unsigned cluster) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(2 * processors_));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
-    config.stream = stream;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {cluster, 1, 1};
-    config.attrs = &attribute;
-    config.numAttrs = cluster > 1 ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, back ? backward : forward, v, feed, weights), "an LSTM");
+  const auto launch = [&](auto forward, auto backward, int threads, int bytes) {
+    const auto kernel = back ? backward : forward;
+    kernel<<<2 * processors_, threads, static_cast<std::size_t>(bytes), stream>>>(v, feed, weights);
   };
-  if (v.units <= 16) return launch(lstm_kernel<4>, lstm_back_kernel<4>, kLstmThreads<4>, 0, 1);
-  if (v.units <= 32) return launch(lstm_kernel<8>, lstm_back_kernel<8>, kLstmThreads<8>, 0, 1);
-  if (v.units <= 64) return launch(lstm_kernel<16>, lstm_back_kernel<16>, kLstmThreads<16>, 0, 1);
-  if (pairs_ && v.units <= 2 * kPairUnits) {
-    return launch(pair_lstm_kernel, pair_lstm_back_kernel, kPairThreads, 0, 2);
-  }
-  launch(wide_lstm_kernel, wide_lstm_back_kernel, kWideLstmThreads, wide_lstm_bytes(v.units), 1);
+  const auto kept = [&]<int kUnits, int kSums, int kKept>() {
+    launch(lstm_kernel<kUnits, kSums, kKept>, lstm_back_kernel<kUnits, kSums, kKept>, kLstmThreads<kUnits>,
+           kLstmBytes<kUnits, kSums, kKept>);
+  };
+  if (v.units <= 16) return kept.template operator()<16, 4, 4>();
+  if (v.units <= 32) return kept.template operator()<32, 4, 4>();
+  if (v.units <= 64) return kept.template operator()<64, 4, 4>();
+  if (v.units <= 128) return kept.template operator()<128, 8, 3>();
+  launch(wide_lstm_kernel, wide_lstm_back_kernel, kWideLstmThreads, wide_lstm_bytes(v.units));
 }
 
 void CudaDevice::enqueue_muon(const Feed& feed) {

@@ -117,6 +117,10 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   EngineCase& statistics = add("statistics", json::object());
   statistics.ordered = statistics.robust = true;
   statistics.channels = 3;
+  EngineCase& in_pieces = add("statistics_in_pieces", json::object());
+  in_pieces.ordered = in_pieces.robust = true;
+  in_pieces.channels = 12;
+  in_pieces.optimiser = Optimiser::muon;
   EngineCase& direct = add("direct_statistics", {{"post_layers", 3}});
   direct.ordered = direct.robust = true;
   direct.parameters = 2;

@@ -47,7 +47,7 @@ __device__ inline void enter_sets(const InputPlan& input, const Feed& feed, int 
     const int first = feed.offsets[set], last = feed.offsets[set + 1];
     for (int r = first + threadIdx.x; r < last; r += kInputThreads) input.set_of_row[r] = set;
     for (int i = threadIdx.x; i < input.statistics_count; i += kInputThreads) {
-      input.statistics[static_cast<std::int64_t>(set) * input.statistics_stride + i] =
+      statistic(input, set, i) =
           feed.statistics[static_cast<std::int64_t>(set) * input.statistics_count + i];
     }
     for (int c = 0; c < input.channels; ++c) {

@@ -1,13 +1,50 @@
 // The recurrence of an LSTM. A block takes one series after the other and stays with it from the first row to
-// the last: a step costs one meeting of its threads, no launch. Up to 64 units the weights stay in registers,
-// 64 of a thread; those of wider ones are read again at every step. All products are of 32 bits.
+// the last: a step costs one meeting of its threads, no launch. Up to 64 units all weights stay in registers, up
+// to 128 a quarter of them in shared memory, which is read at every step; those of wider ones are read from
+// memory. All products are of 32 bits.
 #pragma once
 
 #include "occam/engine/cuda/sequence_elements.hpp"
 
 namespace occam::gpu {
 
-inline constexpr int kStepsAhead = 4;  // whose numbers are under way from memory
+// Whose numbers are under way from memory; fewer where registers are short.
+template <int kKept>
+inline constexpr int kLstmAhead = kKept == 4 ? 4 : 2;
+
+// Of the kernels that keep their weights, for up to kUnits units: a thread makes kSums sums of kInputs products.
+template <int kUnits>
+inline constexpr int kLstmThreads = 2 * kUnits;
+
+template <int kUnits, int kSums>
+inline constexpr int kLstmInputs = 2 * kUnits / kSums;
+
+// Of every four inputs the weights of kKept lie in registers, the others in shared memory.
+template <int kUnits, int kSums, int kKept>
+inline constexpr int kLstmBytes =
+    kLstmInputs<kUnits, kSums> / 4 * (4 - kKept) * kSums * kLstmThreads<kUnits> * int{sizeof(float)};
+
+// Eight sums of each of two lanes that differ in this bit, of which the upper gets the last four of both.
+__device__ inline void halve(const float (&eight)[8], int lane, int bit, float (&sums)[4]) {
+  const bool upper = (lane & bit) != 0;
+#pragma unroll
+  for (int a = 0; a < 4; ++a) {
+    sums[a] = (upper ? eight[4 + a] : eight[a]) +
+              __shfl_xor_sync(0xffffffffu, upper ? eight[a] : eight[4 + a], bit);
+  }
+}
+
+__device__ inline void halve(const float (&four)[4], int, int, float (&sums)[4]) {
+#pragma unroll
+  for (int a = 0; a < 4; ++a) sums[a] = four[a];
+}
+
+// Four sums of each of two neighbours, of which one gets the even and the other the odd ones of both.
+__device__ inline float2 sums_of_two(const float (&sums)[4], int second) {
+  const bool odd = second != 0;
+  return {(odd ? sums[1] : sums[0]) + __shfl_xor_sync(0xffffffffu, odd ? sums[0] : sums[1], 1),
+          (odd ? sums[3] : sums[2]) + __shfl_xor_sync(0xffffffffu, odd ? sums[2] : sums[3], 1)};
+}
 
 // Four sums of each lane, of which lane l of four neighbours gets number l of all four: two exchanges.
 __device__ inline float sum_of_four(const float (&sums)[4], int lane) {
@@ -29,21 +66,71 @@ struct alignas(16) Parts {
   }
 };
 
-// w (4, kPart) times a part: four sums.
-template <int kPart>
-__device__ inline void add_part(const float (&w)[4][kPart], const float4* part, float (&sums)[4]) {
+// The weights of a thread. Those of neighbouring threads lie side by side in shared memory.
+template <int kUnits, int kSums, int kKept>
+struct LstmWeights {
+  static constexpr int kInputs = kLstmInputs<kUnits, kSums>, kShared = 4 - kKept;
+  float kept[kInputs / 4][kKept][kSums];
+  const float4* shared;
+
+  // weight(a, k): of sum a and input k.
+  template <class Weight>
+  __device__ LstmWeights(float4* memory, const Weight& weight) : shared(memory + threadIdx.x) {
 #pragma unroll
-  for (int k = 0; k < kPart; k += 4) {
-    const float4 x = part[k / 4];
+    for (int four = 0; four < kInputs / 4; ++four) {
 #pragma unroll
-    for (int a = 0; a < 4; ++a) {
-      sums[a] += w[a][k] * x.x;
-      sums[a] += w[a][k + 1] * x.y;
-      sums[a] += w[a][k + 2] * x.z;
-      sums[a] += w[a][k + 3] * x.w;
+      for (int i = 0; i < kKept; ++i) {
+#pragma unroll
+        for (int a = 0; a < kSums; ++a) kept[four][i][a] = weight(a, 4 * four + i);
+      }
+#pragma unroll
+      for (int i = 0; i < kShared * kSums; i += 4) {
+        const int k = 4 * four + kKept + i / kSums, a = i % kSums;
+        memory[place(four, i) + threadIdx.x] = {weight(a, k), weight(a + 1, k), weight(a + 2, k),
+                                                weight(a + 3, k)};
+      }
     }
   }
-}
+
+  __device__ static constexpr int place(int four, int i) {
+    return (four * kShared * kSums + i) / 4 * kLstmThreads<kUnits>;
+  }
+
+  // Adds the products with a part of the inputs.
+  __device__ void add(const float4* part, float (&sums)[kSums]) const {
+    // What comes next is under way while this is multiplied.
+    constexpr int kOthers = kShared * kSums / 4;
+    float4 next = part[0], next_others[kOthers + 1];
+#pragma unroll
+    for (int i = 0; i < kOthers; ++i) next_others[i] = shared[place(0, 4 * i)];
+#pragma unroll
+    for (int four = 0; four < kInputs / 4; ++four) {
+      const float x[4] = {next.x, next.y, next.z, next.w};
+      float4 others[kOthers + 1];
+#pragma unroll
+      for (int i = 0; i < kOthers; ++i) others[i] = next_others[i];
+      if (four + 1 < kInputs / 4) {
+        next = part[four + 1];
+#pragma unroll
+        for (int i = 0; i < kOthers; ++i) next_others[i] = shared[place(four + 1, 4 * i)];
+      }
+#pragma unroll
+      for (int i = 0; i < kKept; ++i) {
+#pragma unroll
+        for (int a = 0; a < kSums; ++a) sums[a] += kept[four][i][a] * x[i];
+      }
+#pragma unroll
+      for (int i = 0; i < kShared * kSums; i += 4) {
+        const float4 w = others[i / 4];
+        const float own = x[kKept + i / kSums];
+        sums[i % kSums] += w.x * own;
+        sums[i % kSums + 1] += w.y * own;
+        sums[i % kSums + 2] += w.z * own;
+        sums[i % kSums + 3] += w.w * own;
+      }
+    }
+  }
+};
 
 __device__ inline void write_log_n(const LstmView& v, const Feed& feed, int set) {
   if (v.log_n && threadIdx.x == 0) {
@@ -52,146 +139,153 @@ __device__ inline void write_log_n(const LstmView& v, const Feed& feed, int set)
   }
 }
 
-// Threads of the kernels that keep their weights; kPart: a quarter of the units, rounded up.
-template <int kPart>
-inline constexpr int kLstmThreads = 16 * kPart;
-
-// Four neighbouring threads share a unit: each multiplies a quarter of h with the weights of all four gates,
-// and has one of the gates afterwards.
-template <int kPart>
-__global__ void __launch_bounds__(kLstmThreads<kPart>)
+// Two neighbouring threads have a unit: the first its gates i and g, the second f and o, with which it makes
+// memory and output. For that kSums / 2 neighbours multiply a part of h each with all weights of their units.
+template <int kUnits, int kSums, int kKept>
+__global__ void __launch_bounds__(kLstmThreads<kUnits>)
     lstm_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
-  __shared__ Parts<kPart, 4> h[2];
+  extern __shared__ __align__(16) float4 shared_weights[];
+  constexpr int kInputs = kLstmInputs<kUnits, kSums>, kParts = kSums / 2;
+  __shared__ Parts<kInputs, kParts> h[2];
+  constexpr int kAhead = kLstmAhead<kKept>;
   const int sets = feed.head->sets, H = v.units;
   if (static_cast<int>(blockIdx.x) >= sets) return;
-  const int lane = threadIdx.x % 32, q = threadIdx.x % 4, u = threadIdx.x / 4;
-  const bool there = u < H;
-  float w[4][kPart];
-#pragma unroll
-  for (int gate = 0; gate < 4; ++gate) {
-#pragma unroll
-    for (int k = 0; k < kPart; ++k) {
-      const int from = q * kPart + k;
-      w[gate][k] = there && from < H ? weights[v.weight + from * 4 * H + gate * H + u] : 0.0f;
-    }
-  }
+  const int lane = threadIdx.x % 32, part = threadIdx.x % kParts;
+  const int second = threadIdx.x % 2, u = threadIdx.x / 2;
+  const bool there = u < H, keeps = there && second != 0;
+  const LstmWeights<kUnits, kSums, kKept> w(shared_weights, [&](int a, int k) {
+    const int unit = static_cast<int>(threadIdx.x) / kParts * (kSums / 4) + a / 4, from = part * kInputs + k;
+    return unit < H && from < H ? weights[v.weight + from * 4 * H + a % 4 * H + unit] : 0.0f;
+  });
   for (int set = blockIdx.x; set < sets; set += gridDim.x) {
     const int first = feed.offsets[set], n = feed.offsets[set + 1] - first;
-    float* const gates = v.gates + static_cast<std::int64_t>(first) * v.gate_stride + q * H + u;
-    float* const memory = v.c + static_cast<std::int64_t>(first) * v.stride + u;
-    float* const before = v.before + static_cast<std::int64_t>(first) * v.stride + u;
-    float ahead[kStepsAhead];
+    // Of the step at hand.
+    float* gates = v.gates + static_cast<std::int64_t>(first) * v.gate_stride + second * H + u;
+    float* memory = v.c + static_cast<std::int64_t>(first) * v.stride + u;
+    float* before = v.before + static_cast<std::int64_t>(first) * v.stride + u;
+    float ahead[kAhead][2];
 #pragma unroll
-    for (int j = 0; j < kStepsAhead; ++j) {
-      ahead[j] = there && j < n ? gates[static_cast<std::int64_t>(j) * v.gate_stride] : 0.0f;
+    for (int j = 0; j < kAhead; ++j) {
+      ahead[j][0] = there && j < n ? gates[j * v.gate_stride] : 0.0f;
+      ahead[j][1] = there && j < n ? gates[j * v.gate_stride + 2 * H] : 0.0f;
     }
-    if (q == 0) h[0][u] = 0;
+    if (second == 0) h[0][u] = 0;
     float c = 0, out = 0;
     __syncthreads();
-    for (int start = 0; start < n; start += kStepsAhead) {
+#pragma unroll 1
+    for (int start = 0; start < n; start += kAhead) {
+      // Steps behind the last change nothing: without branches, what is stored and loaded goes beside products.
 #pragma unroll
-      for (int j = 0; j < kStepsAhead; ++j) {
-        const int t = start + j;
-        if (t >= n) break;
-        const std::int64_t row = t;
-        float sums[4] = {0, 0, 0, 0};
-        add_part<kPart>(w, h[j % 2].part(q), sums);
-        const float y = gate_value(q, sum_of_four(sums, lane) + ahead[j]);
-        ahead[j] = there && t + kStepsAhead < n ? gates[(row + kStepsAhead) * v.gate_stride] : 0.0f;
-        const int group = lane & 28;
-        const float input = __shfl_sync(0xffffffffu, y, group), keep = __shfl_sync(0xffffffffu, y, group + 1);
-        const float fresh = __shfl_sync(0xffffffffu, y, group + 2),
-                    shown = __shfl_sync(0xffffffffu, y, group + 3);
+      for (int j = 0; j < kAhead; ++j) {
+        const bool real = start + j < n, more = start + j + kAhead < n;
+        float all[kSums] = {}, sums[4];
+        w.add(h[j % 2].part(part), all);
+        halve(all, lane, 2, sums);
+        const float2 own = sums_of_two(sums, second);
+        const float low = quick_sigmoid(own.x + ahead[j][0]);
+        const float high = gate_value(second == 0 ? 2 : 3, own.y + ahead[j][1]);
+        const float fresh = __shfl_xor_sync(0xffffffffu, low * high, 1);
         const float last = out;
-        c = keep * c + input * fresh;
-        out = shown * quick_tanh(c);
-        if (q == 0) h[(j + 1) % 2][u] = out;
+        c = low * c + fresh;
+        const float next = high * quick_tanh(c);
+        out = real ? next : out;
+        if (second != 0) h[(j + 1) % 2][u] = out;
         __syncthreads();
-        if (there) {
-          gates[row * v.gate_stride] = y;
-          if (q == 1) before[row * v.stride] = last;
-          if (q == 2) memory[row * v.stride] = c;
-        }
+        if (there && real) gates[0] = low;
+        if (there && real) gates[2 * H] = high;
+        if (keeps && real) memory[0] = c;
+        if (keeps && real) before[0] = last;
+        ahead[j][0] = there && more ? gates[kAhead * v.gate_stride] : 0.0f;
+        ahead[j][1] = there && more ? gates[kAhead * v.gate_stride + 2 * H] : 0.0f;
+        gates += v.gate_stride;
+        memory += v.stride;
+        before += v.stride;
       }
     }
-    if (there && q == 0) v.out[static_cast<std::int64_t>(set) * v.out_stride + u] = out;
+    if (keeps) v.out[static_cast<std::int64_t>(set) * v.out_stride + u] = out;
     write_log_n(v, feed, set);
   }
 }
 
-// Sixteen neighbouring threads share four units: each multiplies a sixteenth of the gradients of the gates'
-// inputs with the weights of these units, and has one gate of one unit afterwards.
-template <int kPart>
-__global__ void __launch_bounds__(kLstmThreads<kPart>)
+// 2 kSums neighbouring threads multiply a part of the gradients of the gates' inputs each with the weights of
+// kSums units. Two of them have the same unit afterwards, one its gates i and g, the other f and o.
+template <int kUnits, int kSums, int kKept>
+__global__ void __launch_bounds__(kLstmThreads<kUnits>)
     lstm_back_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
-  constexpr int kUnits = 4 * kPart;
-  __shared__ Parts<kPart, 16> d[2];
+  extern __shared__ __align__(16) float4 shared_weights[];
+  constexpr int kInputs = kLstmInputs<kUnits, kSums>, kParts = 2 * kSums;
+  __shared__ Parts<kInputs, kParts> d[2];
+  constexpr int kAhead = kLstmAhead<kKept>;
   const int sets = feed.head->sets, H = v.units;
   if (static_cast<int>(blockIdx.x) >= sets) return;
-  const int lane = threadIdx.x % 32, part = threadIdx.x % 16;
-  const int u = threadIdx.x / 16 * 4 + part % 4, q = part / 4;
+  const int lane = threadIdx.x % 32, part = threadIdx.x % kParts, second = lane / 4 % 2;
+  const int u = threadIdx.x / 8 * 4 + lane % 4;
   const bool there = u < H;
-  float w[4][kPart];
-#pragma unroll
-  for (int a = 0; a < 4; ++a) {
-#pragma unroll
-    for (int k = 0; k < kPart; ++k) {
-      const int unit = static_cast<int>(threadIdx.x) / 16 * 4 + a, from = part % 4 * kPart + k;
-      w[a][k] = unit < H && from < H ? weights[v.weight + unit * 4 * H + part / 4 * H + from] : 0.0f;
-    }
-  }
+  const LstmWeights<kUnits, kSums, kKept> w(shared_weights, [&](int a, int k) {
+    const int unit = static_cast<int>(threadIdx.x) / kParts * kSums + a;
+    const int from = part * kInputs % kUnits + k, gate = part * kInputs / kUnits;
+    return unit < H && from < H ? weights[v.weight + unit * 4 * H + gate * H + from] : 0.0f;
+  });
   for (int set = blockIdx.x; set < sets; set += gridDim.x) {
     const int first = feed.offsets[set], n = feed.offsets[set + 1] - first;
-    float* const gates = v.gates + static_cast<std::int64_t>(first) * v.gate_stride + q * H + u;
-    const float* const memory = v.c + static_cast<std::int64_t>(first) * v.stride + u;
-    const auto gate_at = [&](int t) {
-      return there && t >= 0 ? gates[static_cast<std::int64_t>(t) * v.gate_stride] : 0.0f;
+    // Of the step at hand, from the last one on.
+    const std::int64_t end = first + n - 1;
+    float* gates = v.gates + end * v.gate_stride + second * H + u;
+    const float* memory = v.c + end * v.stride + u;
+    const auto gate_at = [&](int steps, int which, bool real) {
+      return there && real ? gates[which * 2 * H - steps * v.gate_stride] : 0.0f;
     };
-    const auto memory_at = [&](int t) {
-      return there && t >= 0 ? memory[static_cast<std::int64_t>(t) * v.stride] : 0.0f;
+    const auto memory_at = [&](int steps, bool real) {
+      return there && real ? memory[-steps * v.stride] : 0.0f;
     };
-    float gate_ahead[kStepsAhead], memory_ahead[kStepsAhead];
+    float gate_ahead[kAhead][2], memory_ahead[kAhead];
 #pragma unroll
-    for (int j = 0; j < kStepsAhead; ++j) {
-      gate_ahead[j] = gate_at(n - 1 - j);
-      memory_ahead[j] = memory_at(n - 2 - j);
+    for (int j = 0; j < kAhead; ++j) {
+      gate_ahead[j][0] = gate_at(j, 0, j < n);
+      gate_ahead[j][1] = gate_at(j, 1, j < n);
+      memory_ahead[j] = memory_at(j + 1, j + 1 < n);
     }
-    float c = memory_at(n - 1), d_c = 0;
-    float d_h = there ? v.d_out[static_cast<std::int64_t>(set) * v.out_stride + u] : 0.0f;
-    for (int start = 0; start < n; start += kStepsAhead) {
+    float c = memory_at(0, n > 0), d_c = 0;
+    float d_out = there ? v.d_out[static_cast<std::int64_t>(set) * v.out_stride + u] : 0.0f;
+    d[0][second * kUnits + u] = d[0][(second + 2) * kUnits + u] = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (int start = 0; start < n; start += kAhead) {
 #pragma unroll
-      for (int j = 0; j < kStepsAhead; ++j) {
-        const int t = n - 1 - (start + j);
-        if (t < 0) break;
-        if (t < n - 1) {
-          __syncthreads();
-          float sums[4] = {0, 0, 0, 0};
-          add_part<kPart>(w, d[(j + 1) % 2].part(part), sums);
-          d_h = sum_of_four(sums, lane);
-          d_h += __shfl_xor_sync(0xffffffffu, d_h, 4);
-          d_h += __shfl_xor_sync(0xffffffffu, d_h, 8);
-        }
-        const float own = gate_ahead[j], memory_before = memory_ahead[j];
-        gate_ahead[j] = gate_at(t - kStepsAhead);
-        memory_ahead[j] = memory_at(t - 1 - kStepsAhead);
-        const int group = (lane & 16) + part % 4;
-        const LstmUnit unit = {__shfl_sync(0xffffffffu, own, group),
-                               __shfl_sync(0xffffffffu, own, group + 4),
-                               __shfl_sync(0xffffffffu, own, group + 8),
-                               __shfl_sync(0xffffffffu, own, group + 12),
+      for (int j = 0; j < kAhead; ++j) {  // without branches, as above
+        const bool real = start + j < n;
+        const float low = gate_ahead[j][0], high = gate_ahead[j][1], memory_before = memory_ahead[j];
+        const float other_low = __shfl_xor_sync(0xffffffffu, low, 4);
+        const float other_high = __shfl_xor_sync(0xffffffffu, high, 4);
+        const LstmUnit unit = {second == 0 ? low : other_low,
+                               second == 0 ? other_low : low,
+                               second == 0 ? high : other_high,
+                               second == 0 ? other_high : high,
                                c,
                                memory_before};
+        float all[kSums] = {}, sums[4];
+        w.add(d[j % 2].part(part), all);
+        halve(all, lane, 8, sums);
+        float d_h = sum_of_four(sums, lane);
+        d_h += __shfl_xor_sync(0xffffffffu, d_h, 4) + d_out;
+        d_out = 0;
         const LstmBack back = lstm_unit_back(unit, d_h, d_c);
-        const float low = (q & 1) != 0 ? back.gate[1] : back.gate[0];
-        const float high = (q & 1) != 0 ? back.gate[3] : back.gate[2];
-        const float mine = q >= 2 ? high : low;
-        d[j % 2][q * kUnits + u] = mine;
-        if (there) gates[static_cast<std::int64_t>(t) * v.gate_stride] = mine;
+        const float d_low = second == 0 ? back.gate[0] : back.gate[1];
+        const float d_high = second == 0 ? back.gate[2] : back.gate[3];
+        d[(j + 1) % 2][second * kUnits + u] = d_low;
+        d[(j + 1) % 2][(second + 2) * kUnits + u] = d_high;
+        __syncthreads();
+        if (there && real) gates[0] = d_low;
+        if (there && real) gates[2 * H] = d_high;
+        gate_ahead[j][0] = gate_at(kAhead, 0, start + j + kAhead < n);
+        gate_ahead[j][1] = gate_at(kAhead, 1, start + j + kAhead < n);
+        memory_ahead[j] = memory_at(kAhead + 1, start + j + kAhead + 1 < n);
+        gates -= v.gate_stride;
+        memory -= v.stride;
         c = memory_before;
         d_c = back.d_c;
       }
     }
-    __syncthreads();  // before the next series writes
   }
 }
 

@@ -80,9 +80,10 @@ class PlainDevice final : public Device {
   void enter_all() {
     const InputPlan& input = program_.input;
     for (int set = 0; set < feed_.head->sets; ++set) {
-      std::copy_n(feed_.statistics + static_cast<std::int64_t>(set) * input.statistics_count,
-                  input.statistics_count,
-                  input.statistics + static_cast<std::int64_t>(set) * input.statistics_stride);
+      for (int i = 0; i < input.statistics_count; ++i) {
+        statistic(input, set, i) =
+            feed_.statistics[static_cast<std::int64_t>(set) * input.statistics_count + i];
+      }
       for (int c = 0; c < input.channels; ++c) {
         const OwnScale own = own_scale_of(c, feed_.offsets[set], feed_.offsets[set + 1]);
         for (int r = feed_.offsets[set]; r < feed_.offsets[set + 1]; ++r) {

@@ -115,7 +115,7 @@ Program Builder::build() {
   std::vector<Feature> features;
   if (gains_.columns > 0) features.push_back({gains_, true, false});
   if (factors_.columns > 0) features.push_back({factors_, true, true});
-  if (statistics_.columns > 0) features.push_back({statistics_, false, true});
+  for (const Value& piece : statistics_) features.push_back({piece, false, true});
   make_head(invariant_.afterwards.back(), features);
   read_back(invariant_);
 

@@ -76,13 +76,15 @@ InputPlan ProgramBuilder::input() {
 
 void ProgramBuilder::make_statistics() {
   const auto count = static_cast<std::int64_t>(config_.statistics.mean.size());
-  refuse(count > kWidest,
-         "series of so many columns that more than 1,024 statistics are taken of them (--network "
+  refuse(count > kStatisticsPiece * kMostStatisticsPieces,
+         "series of so many columns that more than 16,384 statistics are taken of them (--network "
          "statistics=false)");
-  statistics_ = value(count, kSetRows);
-  program_.input.statistics = statistics_.data;
-  program_.input.statistics_count = statistics_.columns;
-  program_.input.statistics_stride = padded16(statistics_.columns);
+  for (std::int64_t first = 0; first < count; first += kStatisticsPiece) {
+    const Value piece = value(std::min<std::int64_t>(count - first, kStatisticsPiece), kSetRows);
+    program_.input.statistics[statistics_.size()] = piece.data;
+    statistics_.push_back(piece);
+  }
+  program_.input.statistics_count = static_cast<std::int32_t>(count);
 }
 
 int ProgramBuilder::take() {

@@ -117,7 +117,8 @@ class ProgramBuilder {
   Arena& arena_;
   Program program_;
   Launch launch_;
-  Value x_, statistics_;
+  Value x_;
+  std::vector<Value> statistics_;  // in pieces
 
  private:
   Layer also_reads(Layer layer, const Value& x, bool learned);

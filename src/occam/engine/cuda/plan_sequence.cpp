@@ -271,7 +271,7 @@ Program SequenceBuilder::build() {
   if (windows_.apart()) others.push_back({look_.afterwards.back(), true, false});
   if (gains_.columns > 0) others.push_back({gains_, true, false});
   if (factors_.columns > 0) others.push_back({factors_, true, true});
-  if (statistics_.columns > 0) others.push_back({statistics_, false, true});
+  for (const Value& piece : statistics_) others.push_back({piece, false, true});
   make_head(features_, others);
   read_back(look_);
 

@@ -68,14 +68,23 @@ struct ColumnPlan {
   float level[kFewLevels];
 };
 
+// Statistics lie in pieces: what a layer reads at a time has to fit into shared memory.
+inline constexpr int kStatisticsPiece = 1024, kMostStatisticsPieces = 16;
+
 struct InputPlan {
   const ColumnPlan* columns;
   std::int32_t channels, stride;
-  float* x;                  // (rows, stride)
-  std::int32_t* set_of_row;  // (rows)
-  float* statistics;         // (sets, statistics_stride)
-  std::int32_t statistics_count, statistics_stride;
+  float* x;                                  // (rows, stride)
+  std::int32_t* set_of_row;                  // (rows)
+  float* statistics[kMostStatisticsPieces];  // (sets, columns of the piece)
+  std::int32_t statistics_count;
 };
+
+OCCAM_BOTH inline float& statistic(const InputPlan& input, int set, int i) {
+  const int piece = i / kStatisticsPiece, rest = input.statistics_count - piece * kStatisticsPiece;
+  const int columns = rest < kStatisticsPiece ? rest : kStatisticsPiece;
+  return input.statistics[piece][static_cast<std::int64_t>(set) * padded16(columns) + i % kStatisticsPiece];
+}
 
 // Pooling over the rows of each data set, and what its way back needs.
 struct PoolView {
