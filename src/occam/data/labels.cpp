@@ -11,6 +11,9 @@ namespace {
 
 // Below this share of the variance a fit is perfect.
 constexpr double kPerfectFit = 1e-9;
+// Columns that are taken for labels. Where there are more, most are counts, and each is held against all
+// others.
+constexpr std::size_t kMostLabels = 4;
 
 // How many values column c takes in these rows; 0: one of them is no whole number.
 std::int64_t distinct(Matrix<const float> rows, std::int64_t c, std::vector<float>& values) {
@@ -48,7 +51,7 @@ std::span<Label> gather(std::span<LabelledValue> rows, double& within) {
 std::vector<std::int64_t> find_labels(Ragged<const float> data) {
   std::vector<std::int64_t> columns;
   std::vector<float> values;
-  for (std::int64_t c = 0; c < data.x.columns && data.x.columns > 1; ++c) {
+  for (std::int64_t c = 0; c < data.x.columns && data.x.columns > 1 && columns.size() < kMostLabels; ++c) {
     std::int64_t labels = 0;
     bool whole = true;
     for (std::int64_t set = 0; set < data.sets && whole; ++set) {
@@ -97,15 +100,11 @@ double BetweenLabels::any() const {
   return log_mean_exp(gains);
 }
 
-BetweenLabels between_labels(std::span<LabelledValue> rows) {
+namespace {
+
+// n rows, with these squares about their mean and these within labels.
+BetweenLabels between(std::span<const Label> labels, double n, double squares, double within) {
   BetweenLabels result;
-  if (rows.empty()) return result;
-  const auto n = static_cast<double>(rows.size());
-  double mean = 0, squares = 0;
-  for (const LabelledValue& row : rows) mean += row.value / n;
-  for (const LabelledValue& row : rows) squares += std::pow(row.value - mean, 2);
-  double within = 0;
-  const std::span<Label> labels = gather(rows, within);
   result.labels = static_cast<double>(labels.size());
   for (const auto& [count, ignored] : labels) result.partners += count * count / n;
   if (!(squares > 0) || !std::isfinite(squares)) return result;
@@ -128,17 +127,78 @@ BetweenLabels between_labels(std::span<LabelledValue> rows) {
   return result;
 }
 
+}  // namespace
+
+BetweenLabels between_labels(std::span<LabelledValue> rows) {
+  if (rows.empty()) return {};
+  const auto n = static_cast<double>(rows.size());
+  double mean = 0, squares = 0;
+  for (const LabelledValue& row : rows) mean += row.value / n;
+  for (const LabelledValue& row : rows) squares += std::pow(row.value - mean, 2);
+  double within = 0;
+  const std::span<Label> labels = gather(rows, within);
+  return between(labels, n, squares, within);
+}
+
+std::int64_t group_rows(std::span<const float> labels, std::span<std::int32_t> order,
+                        std::span<std::int32_t> groups) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    groups[i] = -1;
+    if (!std::isnan(labels[i])) order[count++] = static_cast<std::int32_t>(i);
+  }
+  const auto label = [&](std::size_t k) { return labels[static_cast<std::size_t>(order[k])]; };
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
+            [&](std::int32_t a, std::int32_t b) {
+              return labels[static_cast<std::size_t>(a)] < labels[static_cast<std::size_t>(b)];
+            });
+  std::int32_t group = -1;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k == 0 || label(k) != label(k - 1)) ++group;
+    groups[static_cast<std::size_t>(order[k])] = group;
+  }
+  return group + 1;
+}
+
+BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,
+                             std::span<LabelledValue> labels) {
+  std::fill(labels.begin(), labels.end(), Label{0, 0});
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (groups[i] >= 0 && !std::isnan(values[i]))
+        use(values[i], labels[static_cast<std::size_t>(groups[i])]);
+    }
+  };
+  double n = 0, sum = 0, squares = 0, within = 0;
+  each([&](double value, Label& own) {
+    ++n;
+    sum += value;
+    ++own.label;
+    own.value += value;
+  });
+  if (n == 0) return {};
+  const double mean = sum / n;
+  for (Label& own : labels) own.value /= own.label;
+  each([&](double value, const Label& own) {
+    squares += (value - mean) * (value - mean);
+    within += (value - own.value) * (value - own.value);
+  });
+  const auto there =
+      std::remove_if(labels.begin(), labels.end(), [](const Label& own) { return own.label == 0; });
+  return between(labels.first(static_cast<std::size_t>(there - labels.begin())), n, squares, within);
+}
+
 namespace {
 
 // Sums over rows and products, weighted by the inverse of the covariance of values with such a spread.
 struct WeightedSums {
   double ones = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-  // One label: n rows with these sums and products. What its rows share counts only in part.
-  void add(double spread, double n, const WeightedSums& of) {
-    const double shared = spread / (1 + spread * n);
-    ones += n - shared * n * n;
-    x += of.x - shared * n * of.x;
-    y += of.y - shared * n * of.y;
+  // What the rows of a label share counts only in part.
+  void add(double spread, const LabelSums& of) {
+    const double shared = spread / (1 + spread * of.n);
+    ones += of.n - shared * of.n * of.n;
+    x += of.x - shared * of.n * of.x;
+    y += of.y - shared * of.n * of.y;
     xx += of.xx - shared * of.x * of.x;
     xy += of.xy - shared * of.x * of.y;
     yy += of.yy - shared * of.y * of.y;
@@ -151,42 +211,40 @@ struct WeightedSums {
   }
 };
 
-// Centred, so that sums of products keep their digits.
-void centre(std::span<LabelledPair> rows) {
-  double x = 0, y = 0;
-  for (const LabelledPair& row : rows) {
-    x += row.x / static_cast<double>(rows.size());
-    y += row.y / static_cast<double>(rows.size());
-  }
-  for (LabelledPair& row : rows) {
-    row.x -= x;
-    row.y -= y;
-  }
-}
-
 }  // namespace
 
-ExplainedByLabels explained_between_labels(std::span<LabelledPair> rows) {
-  centre(rows);
-  std::sort(rows.begin(), rows.end(),
-            [](const LabelledPair& a, const LabelledPair& b) { return a.label < b.label; });
-  std::array<WeightedSums, std::tuple_size_v<ExplainedByLabels>> sums{};
-  for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
-    WeightedSums own;
-    for (; end < rows.size() && rows[end].label == rows[first].label; ++end) {
-      const auto& [label, x, y] = rows[end];
-      own.x += x;
-      own.y += y;
-      own.xx += x * x;
-      own.xy += x * y;
-      own.yy += y * y;
-    }
-    for (std::size_t k = 0; k < sums.size(); ++k)
-      sums[k].add(k == 0 ? 0 : kSpreadsBetween[k - 1], static_cast<double>(end - first), own);
+ExplainedByLabels explained_between_labels(std::span<const std::int32_t> groups, std::span<const double> x,
+                                           std::span<const double> y, std::span<LabelSums> labels) {
+  const auto there = [&](std::size_t i) { return groups[i] >= 0 && !std::isnan(x[i]) && !std::isnan(y[i]); };
+  double n = 0, mean_x = 0, mean_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!there(i)) continue;
+    ++n;
+    mean_x += x[i];
+    mean_y += y[i];
   }
   ExplainedByLabels gains{};
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    gains[k] = -0.5 * static_cast<double>(rows.size()) * std::log1p(-sums[k].explained());
+  if (n == 0) return gains;
+  mean_x /= n;
+  mean_y /= n;
+  std::fill(labels.begin(), labels.end(), LabelSums{});
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!there(i)) continue;
+    // Centred, so that sums of products keep their digits.
+    const double dx = x[i] - mean_x, dy = y[i] - mean_y;
+    LabelSums& own = labels[static_cast<std::size_t>(groups[i])];
+    ++own.n;
+    own.x += dx;
+    own.y += dy;
+    own.xx += dx * dx;
+    own.xy += dx * dy;
+    own.yy += dy * dy;
+  }
+  for (std::size_t k = 0; k < gains.size(); ++k) {
+    WeightedSums sums;
+    for (const LabelSums& own : labels) sums.add(k == 0 ? 0 : kSpreadsBetween[k - 1], own);
+    gains[k] = -0.5 * n * std::log1p(-sums.explained());
+  }
   return gains;
 }
 

@@ -16,7 +16,7 @@
 namespace occam {
 
 // The columns whose values are whole numbers, at least three in a data set and each twice or more, on
-// average. What is counted may look the same; then this says what goes with a count.
+// average; the first four of these. What is counted may look the same; then this says what goes with a count.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
 
 // Numbers for what labels are called, in the order in which they come; nothing for a missing one.
@@ -65,13 +65,23 @@ struct BetweenLabels {
 // Of the rows of a data set that have both, in any order; they are overwritten.
 BetweenLabels between_labels(std::span<LabelledValue> rows);
 
-struct LabelledPair {
-  double label, x, y;
+// The same for many columns and one of labels: which label each row has, 0, 1, ... in the order of their
+// values, or -1 for none. Returns how many there are. `order`: room for as many rows.
+std::int64_t group_rows(std::span<const float> labels, std::span<std::int32_t> order,
+                        std::span<std::int32_t> groups);
+// values: NaN where there is none. `labels`: room for all of them.
+BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,
+                             std::span<LabelledValue> labels);
+
+// Sums and products over the rows of a label.
+struct LabelSums {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 };
 
 // What x explains of y beyond a mean, if labels have no spread, and for each spread between them: a treatment
 // given to whole litters explains less the more litters differ by themselves. Gains in log-likelihood.
 using ExplainedByLabels = std::array<double, 1 + kSpreadsBetween.size()>;
-ExplainedByLabels explained_between_labels(std::span<LabelledPair> rows);
+ExplainedByLabels explained_between_labels(std::span<const std::int32_t> groups, std::span<const double> x,
+                                           std::span<const double> y, std::span<LabelSums> labels);
 
 }  // namespace occam

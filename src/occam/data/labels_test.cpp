@@ -11,6 +11,36 @@
 namespace occam {
 namespace {
 
+struct LabelledPair {
+  double label, x, y;
+};
+
+// The rows of a data set column by column, and which of them belong together.
+struct Columns {
+  std::vector<double> x, y;
+  std::vector<std::int32_t> groups;
+  std::size_t count = 0;
+
+  explicit Columns(const std::vector<LabelledPair>& rows) : groups(rows.size()) {
+    std::vector<float> labels;
+    std::vector<std::int32_t> order(rows.size());
+    for (const LabelledPair& row : rows) {
+      labels.push_back(static_cast<float>(row.label));
+      x.push_back(row.x);
+      y.push_back(row.y);
+    }
+    count = static_cast<std::size_t>(group_rows(labels, order, groups));
+  }
+  ExplainedByLabels explained() const {
+    std::vector<LabelSums> room(count);
+    return explained_between_labels(groups, x, y, room);
+  }
+  BetweenLabels between() const {
+    std::vector<LabelledValue> room(count);
+    return between_labels(groups, y, room);
+  }
+};
+
 // Products of (1, x, y) in the metric of the whole covariance matrix, 1 within labels and `spread` between:
 // by elimination.
 struct ByCovariance {
@@ -100,13 +130,31 @@ TEST(Labels, MeansOfTheirOwnExplainWhatIsLeft) {
 
 TEST(Labels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
   const std::vector<LabelledPair> pairs = some_pairs();
-  std::vector<LabelledPair> rows = pairs;
-  const ExplainedByLabels got = explained_between_labels(rows);
+  const ExplainedByLabels got = Columns(pairs).explained();
   for (std::size_t k = 0; k < got.size(); ++k) {
     const double spread = k == 0 ? 0 : kSpreadsBetween[k - 1];
     EXPECT_NEAR(got[k], ByCovariance(pairs, spread).gain_of_x(9), 1e-6) << k;
   }
   EXPECT_LT(got.back(), got.front()) << "part of it is what labels have in common";
+}
+
+TEST(Labels, RowsMayBeGroupedOnceForAllColumns) {
+  std::vector<float> labels = {7, -2, 7, NAN, 3, -2};
+  std::vector<std::int32_t> order(6), groups(6);
+  EXPECT_EQ(group_rows(labels, order, groups), 3);
+  EXPECT_EQ(groups, (std::vector<std::int32_t>{2, 0, 2, -1, 1, 0}));
+  std::vector<LabelledValue> rows = some_rows();
+  const BetweenLabels expected = between_labels(rows), got = Columns(some_pairs()).between();
+  for (std::size_t k = 0; k < expected.gains.size(); ++k) EXPECT_NEAR(got.gains[k], expected.gains[k], 1e-9);
+  EXPECT_NEAR(got.own_means, expected.own_means, 1e-9);
+  EXPECT_EQ(got.partners, expected.partners);
+  // Without the last row, whose label then has none that counts.
+  Columns less(some_pairs());
+  less.y[6] = NAN;
+  rows = some_rows();
+  rows.erase(rows.begin() + 6);
+  EXPECT_NEAR(less.between().any(), between_labels(rows).any(), 1e-9);
+  EXPECT_EQ(less.between().labels, 3);
 }
 
 TEST(Labels, OddDataGiveFiniteNumbers) {
@@ -124,7 +172,11 @@ TEST(Labels, OddDataGiveFiniteNumbers) {
     EXPECT_TRUE(std::isfinite(got.any()));
     std::vector<LabelledPair> pairs;
     for (const auto& [label, value] : rows) pairs.push_back({label, value, -value});
-    for (const double gain : explained_between_labels(pairs)) EXPECT_TRUE(std::isfinite(gain));
+    for (const double gain : Columns(pairs).explained()) EXPECT_TRUE(std::isfinite(gain));
+    const BetweenLabels grouped = Columns(pairs).between();
+    for (std::size_t k = 0; k < got.gains.size(); ++k)
+      EXPECT_NEAR(grouped.gains[k], got.gains[k], 1e-6 * (1 + std::abs(got.gains[k])));
+    EXPECT_EQ(grouped.labels, got.labels);
   }
 }
 
@@ -150,6 +202,8 @@ TEST(Labels, AreWholeNumbersThatComeAgain) {
   EXPECT_EQ(found({people, halves, two, rows, gaps}), std::vector<std::int64_t>{0});
   EXPECT_EQ(found({halves, people}), std::vector<std::int64_t>{1});
   EXPECT_TRUE(found({people}).empty()) << "nothing could differ between them";
+  EXPECT_EQ(found({people, people, halves, people, people, people}), (std::vector<std::int64_t>{0, 1, 3, 4}))
+      << "the first four";
 }
 
 TEST(Labels, AreNumberedInTheOrderOfTheirValues) {

@@ -181,7 +181,7 @@ TEST(NetworkInput, FilesFromBeforeHaveNeitherWindowsNorGains) {
   NetworkConfig series = small({});
   series.set_options({{"architecture", "sequence"}}, "test");
   old = series.json();
-  EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 2);
+  EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 4);
   old["body"].erase("window");
   EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 0);
 }

@@ -22,7 +22,7 @@ struct SequenceOptions {
   std::vector<std::int64_t> kernels = {5, 3};
   std::vector<std::int64_t> strides = {2, 2};
   std::string pooling = "max";
-  std::int64_t window = 2;
+  std::int64_t window = 4;
   InvariantOptions windows;
 };
 

@@ -447,22 +447,40 @@ void memories(const Channels& c, std::int64_t e, const BaseChannel& channel, boo
   memories(raw, time, x, workspace, write);
 }
 
+// Which rows of a data set belong together.
+struct Groups {
+  std::span<std::int32_t> of;  // each row
+  std::int64_t count;
+};
+
+Groups groups_of(Matrix<const float> raw, std::int64_t label, Workspace& workspace) {
+  const auto n = static_cast<std::size_t>(raw.rows);
+  const std::span<std::int32_t> of(workspace.take<std::int32_t>(raw.rows), n);
+  const Workspace::Scope scope(workspace);
+  const std::span<std::int32_t> order(workspace.take<std::int32_t>(raw.rows), n);
+  const std::span<float> labels(workspace.take<float>(raw.rows), n);
+  for (std::size_t i = 0; i < n; ++i) labels[i] = raw.row(static_cast<std::int64_t>(i))[label];
+  return {of, group_rows(labels, order, of)};
+}
+
 // By how much the values of every other column differ from label to label.
 void differences(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
-                 Matrix<const float> raw, Workspace& workspace, Writer& write) {
+                 const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
   const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
     while (end < c.E && of(end) == of(first)) ++end;
     if (of(first) == label) continue;
     const Workspace::Scope scope(workspace);
-    const std::span<LabelledValue> rows(workspace.take<LabelledValue>(c.n), static_cast<std::size_t>(c.n));
-    std::size_t there = 0;
-    for (std::int64_t i = 0; i < c.n; ++i) {
+    std::span<const double> values(c.of(first), static_cast<std::size_t>(c.n));
+    if (end - first > 1) {
       // Indicators of one column go together, as the numbers they stand for.
-      const double value = end - first > 1 ? raw.row(i)[of(first)] : c.of(first)[i];
-      if (!std::isnan(value) && !std::isnan(raw.row(i)[label])) rows[there++] = {raw.row(i)[label], value};
+      double* const numbers = workspace.take<double>(c.n);
+      for (std::int64_t i = 0; i < c.n; ++i) numbers[i] = raw.row(i)[of(first)];
+      values = {numbers, values.size()};
     }
-    const BetweenLabels between = between_labels(rows.first(there));
+    const std::span<LabelledValue> labels(workspace.take<LabelledValue>(groups.count),
+                                          static_cast<std::size_t>(groups.count));
+    const BetweenLabels between = between_labels(groups.of, values, labels);
     for (const double gain : between.gains) write(std::asinh(gain / 2));
     write(std::asinh(between.any() / 2));
     write(std::log1p(2 * between.own_means / kTamed));
@@ -473,20 +491,19 @@ void differences(const Channels& c, const std::vector<BaseChannel>& base, std::i
 
 // What each other column explains of each, where rows of one label are alike to some degree.
 void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
-                  Matrix<const float> raw, Workspace& workspace, Writer& write) {
+                  const Groups& groups, Workspace& workspace, Writer& write) {
   const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+  const auto values = [&](std::int64_t e) {
+    return std::span<const double>(c.of(e), static_cast<std::size_t>(c.n));
+  };
+  const Workspace::Scope scope(workspace);
+  const std::span<LabelSums> labels(workspace.take<LabelSums>(groups.count),
+                                    static_cast<std::size_t>(groups.count));
   std::int64_t pairs = 0;
   for (std::int64_t a = 0; a < c.E; ++a) {
     for (std::int64_t b = 0; b < c.E; ++b) {
       if (of(a) == of(b) || of(a) == label || of(b) == label || pairs++ >= kMostExplained) continue;
-      const Workspace::Scope scope(workspace);
-      const std::span<LabelledPair> rows(workspace.take<LabelledPair>(c.n), static_cast<std::size_t>(c.n));
-      std::size_t there = 0;
-      for (std::int64_t i = 0; i < c.n; ++i) {
-        const LabelledPair row = {raw.row(i)[label], c.of(a)[i], c.of(b)[i]};
-        if (!std::isnan(row.label) && !std::isnan(row.x) && !std::isnan(row.y)) rows[there++] = row;
-      }
-      for (const double gain : explained_between_labels(rows.first(there)))
+      for (const double gain : explained_between_labels(groups.of, values(a), values(b), labels))
         write(std::log1p(2 * gain / kTamed));
     }
   }
@@ -530,8 +547,10 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
          Matrix<const float> raw, Workspace& workspace, Writer& write) {
   if (wanted.list != StatisticsList::none) of_series(c, base, wanted, raw, workspace, write);
   for (const std::int64_t label : wanted.labels) {
-    differences(c, base, label, raw, workspace, write);
-    explanations(c, base, label, raw, workspace, write);
+    const Workspace::Scope scope(workspace);
+    const Groups groups = groups_of(raw, label, workspace);
+    differences(c, base, label, groups, raw, workspace, write);
+    explanations(c, base, label, groups, workspace, write);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "occam/data/series.hpp"
+#include "occam/data/stays.hpp"
 
 namespace occam {
 namespace {
@@ -803,6 +804,14 @@ void RichStatistics::memory(const Typical& typical, const std::vector<double>& v
   const double none = evidence(0), one = evidence(1);
   out.put(one - none, "evidence that {} depends on the one before", typical.name);
   out.put(evidence(2) - one, "evidence that {} depends on the two before", typical.name);
+  std::vector<Stays> stays(L);
+  find_stays(codes, stays);
+  for (std::size_t k = 0; k < L; ++k) {
+    out.put(stays[k].ageing(), "evidence that how long {} stays {} depends on how long it has", typical.name,
+            typical.levels[k]);
+    out.put(stays[k].logs / std::max(stays[k].count, 1.0), "mean log time for which {} stays {}",
+            typical.name, typical.levels[k]);
+  }
 }
 
 void RichStatistics::waves(const Typical& typical, std::vector<double> tame, Collector& out) const {
