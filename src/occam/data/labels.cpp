@@ -27,25 +27,6 @@ std::int64_t distinct(Matrix<const float> rows, std::int64_t c, std::vector<floa
   return std::unique(values.begin(), values.end()) - values.begin();
 }
 
-// One label: how many rows, and their mean. Kept where the rows were.
-using Label = LabelledValue;
-
-// Puts labels in the place of their rows; what is left within them is added to `within`.
-std::span<Label> gather(std::span<LabelledValue> rows, double& within) {
-  std::sort(rows.begin(), rows.end(), [](const LabelledValue& a, const LabelledValue& b) {
-    return a.label != b.label ? a.label < b.label : a.value < b.value;  // sums do not depend on the order
-  });
-  std::size_t count = 0;
-  for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
-    double sum = 0;
-    while (end < rows.size() && rows[end].label == rows[first].label) sum += rows[end++].value;
-    const double n = static_cast<double>(end - first), mean = sum / n;
-    for (std::size_t i = first; i < end; ++i) within += std::pow(rows[i].value - mean, 2);
-    rows[count++] = {n, mean};
-  }
-  return rows.first(count);
-}
-
 }  // namespace
 
 std::vector<std::int64_t> find_labels(Ragged<const float> data) {
@@ -103,7 +84,7 @@ double BetweenLabels::any() const {
 namespace {
 
 // n rows, with these squares about their mean and these within labels.
-BetweenLabels between(std::span<const Label> labels, double n, double squares, double within) {
+BetweenLabels between(std::span<const LabelMean> labels, double n, double squares, double within) {
   BetweenLabels result;
   result.labels = static_cast<double>(labels.size());
   for (const auto& [count, ignored] : labels) result.partners += count * count / n;
@@ -129,18 +110,7 @@ BetweenLabels between(std::span<const Label> labels, double n, double squares, d
 
 }  // namespace
 
-BetweenLabels between_labels(std::span<LabelledValue> rows) {
-  if (rows.empty()) return {};
-  const auto n = static_cast<double>(rows.size());
-  double mean = 0, squares = 0;
-  for (const LabelledValue& row : rows) mean += row.value / n;
-  for (const LabelledValue& row : rows) squares += std::pow(row.value - mean, 2);
-  double within = 0;
-  const std::span<Label> labels = gather(rows, within);
-  return between(labels, n, squares, within);
-}
-
-std::int64_t group_rows(std::span<const float> labels, std::span<std::int32_t> order,
+std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
                         std::span<std::int32_t> groups) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -161,8 +131,8 @@ std::int64_t group_rows(std::span<const float> labels, std::span<std::int32_t> o
 }
 
 BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,
-                             std::span<LabelledValue> labels) {
-  std::fill(labels.begin(), labels.end(), Label{0, 0});
+                             std::span<LabelMean> labels) {
+  std::fill(labels.begin(), labels.end(), LabelMean{});
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (groups[i] >= 0 && !std::isnan(values[i]))
@@ -170,21 +140,21 @@ BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<con
     }
   };
   double n = 0, sum = 0, squares = 0, within = 0;
-  each([&](double value, Label& own) {
+  each([&](double value, LabelMean& own) {
     ++n;
     sum += value;
-    ++own.label;
-    own.value += value;
+    ++own.count;
+    own.mean += value;
   });
   if (n == 0) return {};
   const double mean = sum / n;
-  for (Label& own : labels) own.value /= own.label;
-  each([&](double value, const Label& own) {
+  for (LabelMean& own : labels) own.mean /= own.count;
+  each([&](double value, const LabelMean& own) {
     squares += (value - mean) * (value - mean);
-    within += (value - own.value) * (value - own.value);
+    within += (value - own.mean) * (value - own.mean);
   });
   const auto there =
-      std::remove_if(labels.begin(), labels.end(), [](const Label& own) { return own.label == 0; });
+      std::remove_if(labels.begin(), labels.end(), [](const LabelMean& own) { return own.count == 0; });
   return between(labels.first(static_cast<std::size_t>(there - labels.begin())), n, squares, within);
 }
 

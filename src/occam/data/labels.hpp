@@ -44,8 +44,14 @@ class NumberedLabels {
   Ragged<const float> view_;
 };
 
-struct LabelledValue {
-  double label, value;
+// Which label each row of a data set has, 0, 1, ... in the order of their values, or -1 for none (NaN).
+// Returns how many there are. `order`: room for as many rows.
+std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
+                        std::span<std::int32_t> groups);
+
+// One label: how many rows, and their mean.
+struct LabelMean {
+  double count = 0, mean = 0;
 };
 
 // Spreads between labels that are looked at, as variances in units of that within.
@@ -62,16 +68,10 @@ struct BetweenLabels {
   double any() const;  // of a spread that is equally probable to be any of these
 };
 
-// Of the rows of a data set that have both, in any order; they are overwritten.
-BetweenLabels between_labels(std::span<LabelledValue> rows);
-
-// The same for many columns and one of labels: which label each row has, 0, 1, ... in the order of their
-// values, or -1 for none. Returns how many there are. `order`: room for as many rows.
-std::int64_t group_rows(std::span<const float> labels, std::span<std::int32_t> order,
-                        std::span<std::int32_t> groups);
-// values: NaN where there is none. `labels`: room for all of them.
+// Of the rows of a data set that have both; values are NaN where there is none. `labels`: room for all of
+// them.
 BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,
-                             std::span<LabelledValue> labels);
+                             std::span<LabelMean> labels);
 
 // Sums and products over the rows of a label.
 struct LabelSums {

@@ -22,10 +22,10 @@ struct Columns {
   std::size_t count = 0;
 
   explicit Columns(const std::vector<LabelledPair>& rows) : groups(rows.size()) {
-    std::vector<float> labels;
+    std::vector<double> labels;
     std::vector<std::int32_t> order(rows.size());
     for (const LabelledPair& row : rows) {
-      labels.push_back(static_cast<float>(row.label));
+      labels.push_back(row.label);
       x.push_back(row.x);
       y.push_back(row.y);
     }
@@ -36,7 +36,7 @@ struct Columns {
     return explained_between_labels(groups, x, y, room);
   }
   BetweenLabels between() const {
-    std::vector<LabelledValue> room(count);
+    std::vector<LabelMean> room(count);
     return between_labels(groups, y, room);
   }
 };
@@ -92,16 +92,9 @@ std::vector<LabelledPair> some_pairs() {
   return rows;
 }
 
-std::vector<LabelledValue> some_rows() {
-  std::vector<LabelledValue> rows;
-  for (const auto& [label, x, y] : some_pairs()) rows.push_back({label, y});
-  return rows;
-}
-
 TEST(Labels, GainsAreThoseOfTheWholeCovariance) {
   const std::vector<LabelledPair> pairs = some_pairs();
-  std::vector<LabelledValue> rows = some_rows();
-  const BetweenLabels got = between_labels(rows);
+  const BetweenLabels got = Columns(pairs).between();
   const double none = ByCovariance(pairs, 0).log_likelihood(9);
   for (std::size_t k = 0; k < kSpreadsBetween.size(); ++k) {
     const double expected = ByCovariance(pairs, kSpreadsBetween[k]).log_likelihood(9) - none;
@@ -115,17 +108,17 @@ TEST(Labels, GainsAreThoseOfTheWholeCovariance) {
 }
 
 TEST(Labels, TheOrderOfRowsIsIrrelevant) {
-  std::vector<LabelledValue> rows = some_rows(), turned = rows;
+  std::vector<LabelledPair> rows = some_pairs(), turned = rows;
   std::reverse(turned.begin(), turned.end());
-  const BetweenLabels a = between_labels(rows), b = between_labels(turned);
+  const BetweenLabels a = Columns(rows).between(), b = Columns(turned).between();
   EXPECT_NEAR(a.own_means, b.own_means, 1e-9);
   EXPECT_NEAR(a.any(), b.any(), 1e-9);
 }
 
 TEST(Labels, MeansOfTheirOwnExplainWhatIsLeft) {
-  std::vector<LabelledValue> rows = {{1, 0}, {1, 2}, {2, 10}, {2, 12}};
+  const Columns rows({{1, 0, 0}, {1, 0, 2}, {2, 0, 10}, {2, 0, 12}});
   // Around 6: 36 + 16 + 16 + 36; around means of their own: 4.
-  EXPECT_NEAR(between_labels(rows).own_means, 2 * std::log(104.0 / 4), 1e-6);
+  EXPECT_NEAR(rows.between().own_means, 2 * std::log(104.0 / 4), 1e-6);
 }
 
 TEST(Labels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
@@ -139,44 +132,32 @@ TEST(Labels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
 }
 
 TEST(Labels, RowsMayBeGroupedOnceForAllColumns) {
-  std::vector<float> labels = {7, -2, 7, NAN, 3, -2};
+  const std::vector<double> labels = {7, -2, 7, NAN, 3, -2};
   std::vector<std::int32_t> order(6), groups(6);
   EXPECT_EQ(group_rows(labels, order, groups), 3);
   EXPECT_EQ(groups, (std::vector<std::int32_t>{2, 0, 2, -1, 1, 0}));
-  std::vector<LabelledValue> rows = some_rows();
-  const BetweenLabels expected = between_labels(rows), got = Columns(some_pairs()).between();
-  for (std::size_t k = 0; k < expected.gains.size(); ++k) EXPECT_NEAR(got.gains[k], expected.gains[k], 1e-9);
-  EXPECT_NEAR(got.own_means, expected.own_means, 1e-9);
-  EXPECT_EQ(got.partners, expected.partners);
-  // Without the last row, whose label then has none that counts.
-  Columns less(some_pairs());
+  // A row without a value counts as if it were not there; its label then has none that does.
+  std::vector<LabelledPair> pairs = some_pairs();
+  Columns less(pairs);
   less.y[6] = NAN;
-  rows = some_rows();
-  rows.erase(rows.begin() + 6);
-  EXPECT_NEAR(less.between().any(), between_labels(rows).any(), 1e-9);
+  pairs.erase(pairs.begin() + 6);
+  EXPECT_NEAR(less.between().any(), Columns(pairs).between().any(), 1e-9);
   EXPECT_EQ(less.between().labels, 3);
 }
 
 TEST(Labels, OddDataGiveFiniteNumbers) {
-  for (std::vector<LabelledValue> rows :
-       std::vector<std::vector<LabelledValue>>{{},
-                                               {{1, 5}},
-                                               {{1, 5}, {2, 5}},
-                                               {{1, 5}, {1, 6}},
-                                               {{1, 1}, {1, 1}, {2, 3}, {2, 3}},
-                                               {{1, 1e300}, {2, -1e300}}}) {
-    std::vector<LabelledValue> copy = rows;
-    const BetweenLabels got = between_labels(copy);
+  for (const std::vector<LabelledPair>& rows :
+       std::vector<std::vector<LabelledPair>>{{},
+                                              {{1, -5, 5}},
+                                              {{1, -5, 5}, {2, -5, 5}},
+                                              {{1, -5, 5}, {1, -6, 6}},
+                                              {{1, -1, 1}, {1, -1, 1}, {2, -3, 3}, {2, -3, 3}},
+                                              {{1, -1e300, 1e300}, {2, 1e300, -1e300}}}) {
+    const BetweenLabels got = Columns(rows).between();
     for (const double gain : got.gains) EXPECT_TRUE(std::isfinite(gain));
     EXPECT_TRUE(std::isfinite(got.own_means));
     EXPECT_TRUE(std::isfinite(got.any()));
-    std::vector<LabelledPair> pairs;
-    for (const auto& [label, value] : rows) pairs.push_back({label, value, -value});
-    for (const double gain : Columns(pairs).explained()) EXPECT_TRUE(std::isfinite(gain));
-    const BetweenLabels grouped = Columns(pairs).between();
-    for (std::size_t k = 0; k < got.gains.size(); ++k)
-      EXPECT_NEAR(grouped.gains[k], got.gains[k], 1e-6 * (1 + std::abs(got.gains[k])));
-    EXPECT_EQ(grouped.labels, got.labels);
+    for (const double gain : Columns(rows).explained()) EXPECT_TRUE(std::isfinite(gain));
   }
 }
 

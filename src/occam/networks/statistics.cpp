@@ -458,7 +458,7 @@ Groups groups_of(Matrix<const float> raw, std::int64_t label, Workspace& workspa
   const std::span<std::int32_t> of(workspace.take<std::int32_t>(raw.rows), n);
   const Workspace::Scope scope(workspace);
   const std::span<std::int32_t> order(workspace.take<std::int32_t>(raw.rows), n);
-  const std::span<float> labels(workspace.take<float>(raw.rows), n);
+  const std::span<double> labels(workspace.take<double>(raw.rows), n);
   for (std::size_t i = 0; i < n; ++i) labels[i] = raw.row(static_cast<std::int64_t>(i))[label];
   return {of, group_rows(labels, order, of)};
 }
@@ -478,8 +478,8 @@ void differences(const Channels& c, const std::vector<BaseChannel>& base, std::i
       for (std::int64_t i = 0; i < c.n; ++i) numbers[i] = raw.row(i)[of(first)];
       values = {numbers, values.size()};
     }
-    const std::span<LabelledValue> labels(workspace.take<LabelledValue>(groups.count),
-                                          static_cast<std::size_t>(groups.count));
+    const std::span<LabelMean> labels(workspace.take<LabelMean>(groups.count),
+                                      static_cast<std::size_t>(groups.count));
     const BetweenLabels between = between_labels(groups.of, values, labels);
     for (const double gain : between.gains) write(std::asinh(gain / 2));
     write(std::asinh(between.any() / 2));

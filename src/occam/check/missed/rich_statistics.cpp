@@ -912,17 +912,15 @@ void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
 
 // Where a column says which rows belong together: by how much the others differ between these.
 void RichStatistics::differences(const Values& data, Collector& out) const {
-  std::vector<LabelledValue> rows;
   std::size_t pairs = 0;
   for (const std::int64_t label : labels_) {
     const auto l = static_cast<std::size_t>(label);
+    std::vector<std::int32_t> order(data.plain[l].size()), groups(order.size());
+    std::vector<LabelMean> room(static_cast<std::size_t>(group_rows(data.plain[l], order, groups)));
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (c == l || columns_[c].design || pairs == kMostLabelled) continue;
       ++pairs;
-      const Both there = both(data.plain[l], data.plain[c]);
-      rows.clear();
-      for (std::size_t i = 0; i < there.a.size(); ++i) rows.push_back({there.a[i], there.b[i]});
-      const BetweenLabels between = between_labels(rows);
+      const BetweenLabels between = between_labels(groups, data.plain[c], room);
       for (std::size_t k = 0; k < kSpreadsBetween.size(); ++k) {
         out.put(between.gains[k],
                 "evidence that {} differs between values of {} by {:.2g} standard deviations",

@@ -68,6 +68,25 @@ TEST(RichStatistics, SeeHowFarBackSymbolsRemember) {
             10 + gain(delayed, "evidence that s depends on the one before"));
 }
 
+// Symbols that stay for three rows or more, beside some that may change at once.
+TEST(RichStatistics, SeeForHowLongSymbolsStay) {
+  Rng rng(1, Purpose::test, 2);
+  std::vector<float> free, lasting;
+  for (int i = 0, age = 1; i < 400; ++i, ++age) {
+    free.push_back(rng.uniform() < 0.5 ? 0.0f : 1.0f);
+    const bool leaves = age > 3 && rng.uniform() < 0.5;
+    lasting.push_back(lasting.empty() ? 0.0f : leaves ? 1 - lasting.back() : lasting.back());
+    if (leaves) age = 1;
+  }
+  const RichStatistics rich = learned(free, {"s"}, true);
+  const auto ageing = [&](const std::vector<float>& rows) {
+    return named(rich, statistics(rich, rows, 1),
+                 "evidence that how long s stays 1 depends on how long it has");
+  };
+  EXPECT_LT(ageing(free), 0);
+  EXPECT_GT(ageing(lasting), 10);
+}
+
 TEST(RichStatistics, SeeWaves) {
   std::vector<float> rows = normals(96);
   for (std::size_t i = 0; i < rows.size(); ++i)
