@@ -16,7 +16,8 @@
 namespace occam {
 
 // The columns whose values are whole numbers, at least three in a data set and each twice or more, on
-// average; the first four of these. What is counted may look the same; then this says what goes with a count.
+// average, and between which another column differs by more than their numbers say; the first four of these.
+// What is counted, rated or ranked looks the same but for that: others rise and fall with it.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
 
 // Numbers for what labels are called, in the order in which they come; nothing for a missing one.

@@ -1,6 +1,7 @@
 #include "occam/data/labels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -180,11 +181,54 @@ TEST(Labels, AreWholeNumbersThatComeAgain) {
   const auto two = [](int, int i) { return 1.0 * (i % 2); };
   const auto rows = [](int, int i) { return 1.0 * i; };
   const auto gaps = [](int set, int i) -> double { return set == 1 && i == 3 ? NAN : i % 4; };
-  EXPECT_EQ(found({people, halves, two, rows, gaps}), std::vector<std::int64_t>{0});
-  EXPECT_EQ(found({halves, people}), std::vector<std::int64_t>{1});
+  // Of four people one after the other.
+  const auto height = [](int, int i) {
+    return std::array{0.0, 3.0, -2.0, 1.5}[static_cast<std::size_t>(i % 4)] + 0.02 * (i % 5);
+  };
+  EXPECT_EQ(found({people, halves, two, rows, gaps, height}), std::vector<std::int64_t>{0});
+  EXPECT_EQ(found({height, people}), std::vector<std::int64_t>{1});
   EXPECT_TRUE(found({people}).empty()) << "nothing could differ between them";
-  EXPECT_EQ(found({people, people, halves, people, people, people}), (std::vector<std::int64_t>{0, 1, 3, 4}))
+  EXPECT_EQ(found({people, people, height, people, people, people}), (std::vector<std::int64_t>{0, 1, 3, 4}))
       << "the first four";
+}
+
+// 300 data sets of 60 rows (label, y), of whole numbers 0 to 5: y as `make(rng, set, numbers of its own)`
+// says.
+template <class Make>
+bool has_labels(Make make) {
+  Rng rng(9, Purpose::test, 2);
+  std::vector<float> x;
+  std::vector<std::int64_t> offsets = {0};
+  for (int set = 0; set < 300; ++set) {
+    std::array<double, 6> own;
+    for (double& effect : own) effect = rng.normal();
+    for (int i = 0; i < 60; ++i) {
+      const auto label = static_cast<std::size_t>(rng.uniform(0, 6));
+      x.push_back(static_cast<float>(label));
+      x.push_back(static_cast<float>(make(rng, set, static_cast<double>(label), own[label])));
+    }
+    offsets.push_back(offsets.back() + 60);
+  }
+  return !find_labels({{x.data(), offsets.back(), 2, 2}, offsets.data(), 300}).empty();
+}
+
+// About one data set in a hundred is clear by chance; three are asked for, of 100. With 300 data sets that is
+// three standard deviations off.
+TEST(Labels, AreNotWhatOthersRiseAndFallWith) {
+  EXPECT_FALSE(has_labels([](Rng& rng, int, double, double) { return rng.normal(); }));
+  EXPECT_FALSE(has_labels([](Rng& rng, int, double, double) { return std::floor(rng.uniform(0, 6)); }));
+  EXPECT_FALSE(has_labels([](Rng& rng, int, double label, double) { return 2 * label + rng.normal(); }));
+  EXPECT_FALSE(has_labels(
+      [](Rng& rng, int, double label, double) { return std::pow(label - 3, 2) + 0.3 * rng.normal(); }));
+}
+
+TEST(Labels, DifferInOneOfSeveralModels) {
+  EXPECT_TRUE(has_labels([](Rng& rng, int, double, double own) { return own + rng.normal(); }));
+  EXPECT_TRUE(has_labels(
+      [](Rng& rng, int set, double, double own) { return (set % 3 == 0 ? own : 0) + rng.normal(); }));
+  EXPECT_TRUE(has_labels([](Rng& rng, int set, double, double own) {
+    return set % 7 == 0 && rng.uniform() < 0.5 ? NAN : own + rng.normal();
+  })) << "values that are missing";
 }
 
 TEST(Labels, AreNumberedInTheOrderOfTheirValues) {

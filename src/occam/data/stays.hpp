@@ -3,10 +3,28 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
+#include "occam/core/both.hpp"
+
 namespace occam {
+
+// Longer stays count as so many rows.
+inline constexpr int kLongestStay = 256;
+
+// For how many rows a column has had the value of this one, which x points at, itself included; `earlier`:
+// the rows before it in its series. 1 where it is missing.
+OCCAM_BOTH inline int rows_here(const float* x, std::int64_t stride, std::int64_t earlier) {
+  int rows = 1;
+  while (rows <= earlier && rows < kLongestStay && *(x - rows * stride) == *x) ++rows;
+  return rows;
+}
+// As a network reads it: 0 to 2.8.
+OCCAM_BOTH inline double age_input(int rows) {
+  return 0.5 * log(static_cast<double>(rows));
+}
 
 // Rows since a symbol came: 1, 2, 3-4, 5-8, ..., and more than 64.
 inline constexpr int kAges = 8;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "occam/data/stays.hpp"
 #include "occam/networks/network.hpp"
 
 namespace occam {
@@ -95,6 +96,23 @@ void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::
   }
 }
 
+// How long one column has had the value of a row.
+template <class T>
+void InputRows<T>::write_stays(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
+  const std::int64_t stride = width(*config_);
+  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
+  std::int64_t set = above - data_.offsets - 1;
+  int age = 0;
+  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
+    while (r >= data_.offsets[set + 1]) ++set;
+    const float* x = data_.x.row(r) + column;
+    const std::int64_t earlier = r - data_.offsets[set];
+    const bool follows = r > first && earlier > 0 && x[0] == *(x - data_.x.stride);
+    age = follows ? std::min(age + 1, kLongestStay) : rows_here(x, data_.x.stride, earlier);
+    *out = static_cast<T>(age_input(age));
+  }
+}
+
 template <class T>
 Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Workspace& workspace) const {
   const std::int64_t width = InputRows::width(*config_);
@@ -128,6 +146,7 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
       for (std::int64_t r = 0; r < count; ++r) out.row(r)[at] = data.row(r)[c] == level ? T{1} : T{0};
       ++at;
     }
+    if (column.stays) write_stays(static_cast<std::int64_t>(c), first, count, out.data + at++);
   }
   return out;
 }

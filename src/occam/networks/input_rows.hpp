@@ -1,6 +1,6 @@
 // Observations as a body reads them: standardised, masks of missing values, columns relative to their own
-// data set, waves and indicators (inputs.hpp). Rows are made when they are asked for, so that a long data set
-// is never there as a whole.
+// data set, waves, indicators and how long values stay (inputs.hpp). Rows are made when they are asked for,
+// so that a long data set is never there as a whole.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,7 @@ class InputRows {
   };
   OwnScale own_scale(std::int64_t set, std::int64_t column) const;
   void write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
+  void write_stays(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
 
   const NetworkConfig* config_ = nullptr;
   Ragged<const float> data_;

@@ -70,6 +70,7 @@ ColumnInput learn_input(std::vector<float>& values) {
   std::sort(values.begin(), values.end());
   input.levels = few_levels(values);
   if (!input.levels.empty()) {
+    input.stays = input.levels.size() > 1;
     if (input.levels.size() < 3) input.levels.clear();
     return input;
   }
@@ -112,6 +113,7 @@ std::string ColumnInput::text() const {
   if (local) text += ", and relative to its data set";
   if (waves > 0) text += fmt::format(", and as waves of {} lengths", waves);
   if (!levels.empty()) text += fmt::format(", and an indicator for each of {} values", levels.size());
+  if (stays) text += ", and how long it stays";
   return text;
 }
 
@@ -136,6 +138,7 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered) {
       std::count_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.local; });
   for (ColumnInput& input : inputs) {
     if (input.local && !ordered && wavy <= kMostWavyColumns) input.waves = kWaves;
+    input.stays = input.stays && ordered;
   }
   return inputs;
 }
@@ -149,7 +152,8 @@ nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
          {"width", input.width},
          {"local", input.local},
          {"levels", input.levels},
-         {"waves", input.waves}});
+         {"waves", input.waves},
+         {"stays", input.stays}});
   }
   return list;
 }
@@ -167,6 +171,7 @@ std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json) {
     input.local = entry.at("local").get<bool>();
     input.levels = entry.at("levels").get<std::vector<float>>();
     if (entry.contains("waves")) input.waves = whole_number(entry.at("waves"));
+    input.stays = entry.value("stays", false);
     const bool finite = std::all_of(input.levels.begin(), input.levels.end(),
                                     [](float level) { return std::isfinite(level); });
     if (found == names.end() || !std::isfinite(input.centre) || !std::isfinite(input.width) ||

@@ -4,7 +4,7 @@
 //   3. a column with many values comes a second time, untransformed, relative to mean and spread of its own
 //      data set, so that its shape is seen whatever its unit, offset or scale, and where there are few such
 //      columns as waves of several lengths, so that fine structure is seen; a column with a few values comes
-//      as indicators.
+//      as indicators, and in series with the rows since its value came.
 // Without any of it (files from before there was such) columns are standardised as they are.
 #pragma once
 
@@ -33,9 +33,10 @@ struct ColumnInput {
   bool local = false;         // also relative to its own data set
   std::vector<float> levels;  // an indicator for each of these values
   std::int64_t waves = 0;     // also sine and cosine of the standardised value, of so many lengths
+  bool stays = false;         // also how long the value has been there (data/stays)
 
   std::int64_t channels() const {
-    return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()) + 2 * waves;
+    return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()) + 2 * waves + (stays ? 1 : 0);
   }
   double operator()(double x) const;
   double inverse(double y) const;
@@ -59,7 +60,7 @@ inline constexpr std::int64_t kWaves = 4;
 inline constexpr std::int64_t kMostWaves = 16;
 
 // For every column of these data sets. Missing values (NaN) are left out. Ordered data have no waves: a value
-// has its meaning beside its neighbours.
+// has its meaning beside its neighbours. What has few values is told apart by how long they stay.
 std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false);
 // The transformation alone, by the same rule.
 ColumnInput learn_transformation(std::vector<float> values);

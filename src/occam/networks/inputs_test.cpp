@@ -77,6 +77,22 @@ TEST(Inputs, FewValuesBecomeIndicators) {
   EXPECT_EQ(two.channels(), 1);
 }
 
+TEST(Inputs, FewValuesOfASeriesComeWithTheirAge) {
+  const auto in_order = [](const std::vector<float>& values) {
+    const std::vector<std::int64_t> offsets = {0, static_cast<std::int64_t>(values.size())};
+    return learn_inputs({{values.data(), offsets[1], 1, 1}, offsets.data(), 1}, true)[0];
+  };
+  const std::vector<float> two = drawn([](Rng& rng) { return rng.uniform() < 0.3; });
+  const std::vector<float> four = drawn([](Rng& rng) { return std::floor(4 * rng.uniform()); });
+  EXPECT_TRUE(in_order(two).stays);
+  EXPECT_EQ(in_order(two).channels(), 2);
+  EXPECT_TRUE(in_order(four).stays);
+  EXPECT_EQ(in_order(four).channels(), 6);
+  EXPECT_FALSE(learned(four).stays);
+  EXPECT_FALSE(in_order(std::vector<float>(10, 3.0f)).stays) << "what never changes";
+  EXPECT_FALSE(in_order(drawn([](Rng& rng) { return rng.normal(); })).stays);
+}
+
 TEST(Inputs, MissingValuesAndConstantsAreNoObstacle) {
   std::vector<float> values = drawn([](Rng& rng) { return rng.normal(); });
   for (std::size_t i = 0; i < values.size(); i += 2) values[i] = NAN;
@@ -131,8 +147,10 @@ TEST(Inputs, TransformationsHaveAnInverse) {
 
 TEST(Inputs, RoundTripAsJson) {
   const std::vector<ColumnInput> inputs = {
-      {}, {Transformation::asinh, 3, 0.5, true, {}, 4}, {{}, 0, 1, false, {1, 2, 5}, 0}};
+      {}, {Transformation::asinh, 3, 0.5, true, {}, 4}, {{}, 0, 1, false, {1, 2, 5}, 0, true}};
   EXPECT_EQ(inputs_from_json(inputs_json(inputs)), inputs);
+  const char* const before = R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[]}])";
+  EXPECT_FALSE(inputs_from_json(nlohmann::json::parse(before))[0].stays) << "a file from before";
   for (const char* bad :
        {R"([{"transformation":"sqrt","centre":0,"width":1,"local":true,"levels":[]}])",
         R"([{"transformation":"asinh","centre":0,"width":0,"local":true,"levels":[]}])",

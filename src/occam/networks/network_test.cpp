@@ -2,6 +2,7 @@
 #include "occam/networks/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -216,12 +217,38 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, StatisticsList::first);
 }
 
+// Two series, of which rows are asked for in tiles.
+TEST(NetworkInput, AgesAreThoseOfTheSeriesWhereverATileBegins) {
+  NetworkConfig config = small({});
+  config.channels = 1;
+  config.standardisation = {{0}, {1}, 1.0, 0.5, 4};
+  config.inputs = {{{}, 0, 1, false, {}, 0, true}};
+  std::vector<float> x = {1, 1, 0, NAN, NAN, 0, 0, 0, 0, 1, 1, 1};
+  std::vector<double> ages = {1, 2, 1, 1, 1, 1, 2, 1, 2, 1, 2, 3};
+  for (int i = 4; i < 300; ++i) {  // the longest stay there is
+    x.push_back(1);
+    ages.push_back(std::min(i, 256));
+  }
+  const auto rows = static_cast<std::int64_t>(x.size());
+  const std::vector<std::int64_t> offsets = {0, 7, rows};
+  Workspace workspace;
+  const InputRows<double> input(config, view(x, offsets, 1), workspace);
+  for (std::int64_t first = 0; first < rows; first += first < 14 ? 1 : 50) {
+    const std::int64_t count = std::min<std::int64_t>(rows - first, 60);
+    const Matrix<const double> read = input.rows(first, count, workspace);
+    ASSERT_EQ(read.columns, 2);
+    for (std::int64_t r = 0; r < count; ++r)
+      EXPECT_NEAR(std::exp(2 * read.row(r)[1]), ages[static_cast<std::size_t>(first + r)], 1e-9) << first + r;
+  }
+}
+
 // Exchangeable rows of 4 people, three each: the first column says whose they are.
 TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   std::vector<float> rows;
   for (int i = 0; i < 24; ++i) {
     rows.push_back(static_cast<float>(i % 4 + 1));
-    rows.push_back(static_cast<float>(i % 4) + 0.1f * static_cast<float>(i % 5));
+    rows.push_back(std::array{0.0f, 3.0f, -2.0f, 1.5f}[static_cast<std::size_t>(i % 4)] +
+                   0.1f * static_cast<float>(i % 5));
   }
   const std::vector<std::int64_t> offsets = {0, 12, 24};
   NetworkConfig config = small({});

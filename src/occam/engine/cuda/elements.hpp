@@ -1,6 +1,7 @@
 // What kernels compute of one element of a matrix, shared with the plain device of the tests.
 #pragma once
 
+#include "occam/data/stays.hpp"
 #include "occam/engine/cuda/program.hpp"
 #include "occam/nn/factor.hpp"
 
@@ -45,7 +46,13 @@ OCCAM_BOTH inline void enter_waves(float z, int waves, float* out) {
   }
 }
 
-// All that a network reads of one value.
+// How long a column has had the value of row r (in a series that begins with row `first`).
+OCCAM_BOTH inline float enter_age(const float* raw, int channels, int column, int r, int first) {
+  const float* x = raw + static_cast<std::int64_t>(r) * channels + column;
+  return static_cast<float>(age_input(rows_here(x, channels, r - first)));
+}
+
+// All that a network reads of one value itself.
 OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnScale own, float* out) {
   const bool missing = isnan(x);
   const double standard =

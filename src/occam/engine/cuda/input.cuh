@@ -55,8 +55,9 @@ __device__ inline void enter_sets(const InputPlan& input, const Feed& feed, int 
       OwnScale own;
       if (plan.local_at >= 0) own = own_scale_of(feed.raw, input.channels, c, first, last);
       for (int r = first + threadIdx.x; r < last; r += kInputThreads) {
-        enter(plan, c, feed.raw[static_cast<std::int64_t>(r) * input.channels + c], own,
-              input.x + static_cast<std::int64_t>(r) * input.stride);
+        float* const out = input.x + static_cast<std::int64_t>(r) * input.stride;
+        enter(plan, c, feed.raw[static_cast<std::int64_t>(r) * input.channels + c], own, out);
+        if (plan.stays_at >= 0) out[plan.stays_at] = enter_age(feed.raw, input.channels, c, r, first);
       }
     }
   }

@@ -85,11 +85,14 @@ class PlainDevice final : public Device {
             feed_.statistics[static_cast<std::int64_t>(set) * input.statistics_count + i];
       }
       for (int c = 0; c < input.channels; ++c) {
-        const OwnScale own = own_scale_of(c, feed_.offsets[set], feed_.offsets[set + 1]);
-        for (int r = feed_.offsets[set]; r < feed_.offsets[set + 1]; ++r) {
+        const ColumnPlan& plan = input.columns[c];
+        const int first = feed_.offsets[set], last = feed_.offsets[set + 1];
+        const OwnScale own = own_scale_of(c, first, last);
+        for (int r = first; r < last; ++r) {
           input.set_of_row[r] = set;
-          enter(input.columns[c], c, feed_.raw[static_cast<std::int64_t>(r) * input.channels + c], own,
-                input.x + static_cast<std::int64_t>(r) * input.stride);
+          float* const out = input.x + static_cast<std::int64_t>(r) * input.stride;
+          enter(plan, c, feed_.raw[static_cast<std::int64_t>(r) * input.channels + c], own, out);
+          if (plan.stays_at >= 0) out[plan.stays_at] = enter_age(feed_.raw, input.channels, c, r, first);
         }
       }
     }

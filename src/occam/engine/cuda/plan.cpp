@@ -188,7 +188,7 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     plan.mean = s.mean[c];
     plan.factor = 1 / s.scale[c];
     plan.plain_within = s.plain_within;
-    plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = -1;
+    plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = plan.stays_at = -1;
     plan.waves = static_cast<std::int32_t>(input.waves);
     plan.levels = static_cast<std::int32_t>(input.levels.size());
     std::copy(input.levels.begin(), input.levels.end(), plan.level);
@@ -201,6 +201,7 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     at += 2 * plans[c].waves;
     plans[c].levels_at = at;
     at += plans[c].levels;
+    if (config.inputs[c].stays) plans[c].stays_at = at++;
   }
   return plans;
 }
