@@ -20,7 +20,8 @@ void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<d
     const auto at = static_cast<std::size_t>(c);
     const double mean = s.mean[at];
     const double factor = 1 / s.scale[at];
-    if (config.inputs.empty() || config.inputs[at].transformation == Transformation::none) {
+    if (config.inputs.empty() ||
+        (config.inputs[at].transformation == Transformation::none && config.inputs[at].atoms.empty())) {
       for (std::int64_t r = 0; r < data.rows; ++r) {
         z.row(r)[c] = tamed((static_cast<double>(data.row(r)[c]) - mean) * factor, s.plain_within);
       }
@@ -29,7 +30,8 @@ void standardise(const NetworkConfig& config, Matrix<const float> data, Matrix<d
     const ColumnInput& input = config.inputs[at];
     for (std::int64_t r = 0; r < data.rows; ++r) {
       const float x = data.row(r)[c];
-      z.row(r)[c] = std::isnan(x) ? NAN : tamed((input(x) - mean) * factor, s.plain_within);
+      z.row(r)[c] =
+          std::isnan(x) || input.is_atom(x) ? NAN : tamed((input(x) - mean) * factor, s.plain_within);
     }
   }
 }
@@ -65,18 +67,20 @@ template <class T>
 typename InputRows<T>::OwnScale InputRows<T>::own_scale(std::int64_t set, std::int64_t column) const {
   const std::int64_t first = data_.offsets[set];
   const std::int64_t last = data_.offsets[set + 1];
+  const ColumnInput& input = config_->inputs[static_cast<std::size_t>(column)];
+  const auto each = [&](const auto& use) {
+    for (std::int64_t r = first; r < last; ++r) {
+      const float x = data_.x.row(r)[column];
+      if (!std::isnan(x) && !input.is_atom(x)) use(x);
+    }
+  };
   double sum = 0, squares = 0, count = 0;
-  for (std::int64_t r = first; r < last; ++r) {
-    const double x = data_.x.row(r)[column];
-    if (std::isnan(x)) continue;
+  each([&](double x) {
     sum += x;
     ++count;
-  }
+  });
   const double mean = count > 0 ? sum / count : 0;
-  for (std::int64_t r = first; r < last; ++r) {
-    const double x = data_.x.row(r)[column] - mean;
-    if (!std::isnan(x)) squares += x * x;
-  }
+  each([&](double x) { squares += (x - mean) * (x - mean); });
   const double sd = count > 0 ? std::sqrt(squares / count) : 0;
   // Values that differ by no more than their rounding are constant.
   return {mean, sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0};
@@ -85,14 +89,17 @@ typename InputRows<T>::OwnScale InputRows<T>::own_scale(std::int64_t set, std::i
 // One column as it is, relative to mean and spread of its own data set.
 template <class T>
 void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
+  const ColumnInput& input = config_->inputs[static_cast<std::size_t>(column)];
   const std::int64_t stride = width(*config_);
   const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
   std::int64_t set = above - data_.offsets - 1;
   for (std::int64_t r = first; r < first + count; ++r, out += stride) {
     while (r >= data_.offsets[set + 1]) ++set;
     const OwnScale& scale = scales_[set * config_->channels + column];
-    const double x = (data_.x.row(r)[column] - scale.mean) * scale.factor;
-    *out = std::isnan(x) ? T{0} : static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput));
+    const float raw = data_.x.row(r)[column];
+    const double x = (raw - scale.mean) * scale.factor;
+    const bool read = !std::isnan(x) && !input.is_atom(raw);
+    *out = read ? static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput)) : T{0};
   }
 }
 
@@ -142,9 +149,11 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
       write_waves(static_cast<T>(value), column.waves, out.row(r) + at);
     }
     at += 2 * column.waves;
-    for (const float level : column.levels) {
-      for (std::int64_t r = 0; r < count; ++r) out.row(r)[at] = data.row(r)[c] == level ? T{1} : T{0};
-      ++at;
+    for (const auto* marked : {&column.levels, &column.atoms}) {
+      for (const float value : *marked) {
+        for (std::int64_t r = 0; r < count; ++r) out.row(r)[at] = data.row(r)[c] == value ? T{1} : T{0};
+        ++at;
+      }
     }
     if (column.stays) write_stays(static_cast<std::int64_t>(c), first, count, out.data + at++);
   }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
@@ -38,6 +39,32 @@ std::vector<float> few_levels(const std::vector<float>& sorted) {
     levels.push_back(x);
   }
   return levels;
+}
+
+// A value, and how many have it.
+struct Run {
+  float value;
+  double count;
+};
+
+std::vector<float> find_atoms(const std::vector<float>& sorted) {
+  std::vector<Run> most;  // the most frequent values, one more than may be atoms
+  for (auto first = sorted.begin(); first != sorted.end();) {
+    const auto end = std::upper_bound(first, sorted.end(), *first);
+    most.push_back({*first, static_cast<double>(end - first)});
+    std::sort(most.begin(), most.end(), [](const Run& a, const Run& b) { return a.count > b.count; });
+    if (most.size() > kMostAtoms + 1) most.pop_back();
+    first = end;
+  }
+  const double enough = kAtomShare * static_cast<double>(sorted.size());
+  for (std::size_t atoms = std::min(kMostAtoms, most.size() - 1); atoms > 0; --atoms) {
+    if (most[atoms - 1].count < std::max(enough, kAtomAboveOthers * most[atoms].count)) continue;
+    std::vector<float> found;
+    for (std::size_t k = 0; k < atoms; ++k) found.push_back(most[k].value);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  return {};
 }
 
 // The typical distance from the centre, of the values that have one at all: many may be equal (zeros).
@@ -74,9 +101,17 @@ ColumnInput learn_input(std::vector<float>& values) {
     if (input.levels.size() < 3) input.levels.clear();
     return input;
   }
-  input.local = !values.empty();
+  if (values.empty()) return input;
+  input.local = true;
+  input.atoms = find_atoms(values);
+  input.stays = !input.atoms.empty();
+  std::erase_if(values, [&](float x) { return input.is_atom(x); });
   choose_transformation(values, input);
   return input;
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
 }  // namespace
@@ -113,6 +148,8 @@ std::string ColumnInput::text() const {
   if (local) text += ", and relative to its data set";
   if (waves > 0) text += fmt::format(", and as waves of {} lengths", waves);
   if (!levels.empty()) text += fmt::format(", and an indicator for each of {} values", levels.size());
+  if (!atoms.empty())
+    text += fmt::format(", but for {:.4g}, with an indicator of its own", fmt::join(atoms, " and "));
   if (stays) text += ", and how long it stays";
   return text;
 }
@@ -124,7 +161,7 @@ ColumnInput learn_transformation(std::vector<float> values) {
   return input;
 }
 
-std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered) {
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered, std::int64_t waves) {
   std::vector<ColumnInput> inputs;
   std::vector<float> values;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
@@ -137,7 +174,7 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered) {
   const auto wavy =
       std::count_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.local; });
   for (ColumnInput& input : inputs) {
-    if (input.local && !ordered && wavy <= kMostWavyColumns) input.waves = kWaves;
+    if (input.local && !ordered && wavy <= kMostWavyColumns) input.waves = waves;
     input.stays = input.stays && ordered;
   }
   return inputs;
@@ -153,7 +190,8 @@ nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
          {"local", input.local},
          {"levels", input.levels},
          {"waves", input.waves},
-         {"stays", input.stays}});
+         {"stays", input.stays},
+         {"atoms", input.atoms}});
   }
   return list;
 }
@@ -172,11 +210,12 @@ std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json) {
     input.levels = entry.at("levels").get<std::vector<float>>();
     if (entry.contains("waves")) input.waves = whole_number(entry.at("waves"));
     input.stays = entry.value("stays", false);
-    const bool finite = std::all_of(input.levels.begin(), input.levels.end(),
-                                    [](float level) { return std::isfinite(level); });
+    input.atoms = entry.value("atoms", std::vector<float>{});
+    const bool finite = all_finite(input.levels) && all_finite(input.atoms);
     if (found == names.end() || !std::isfinite(input.centre) || !std::isfinite(input.width) ||
         input.width <= 0 || (input.transformation == Transformation::log && input.centre <= 0) ||
-        input.levels.size() > kFewLevels || !finite || input.waves < 0 || input.waves > kMostWaves) {
+        input.levels.size() > kFewLevels || input.atoms.size() > kMostAtoms || !finite || input.waves < 0 ||
+        input.waves > kMostWaves) {
       throw Error(ErrorKind::bad_config, "network: how its columns are read is not usable");
     }
     inputs.push_back(std::move(input));

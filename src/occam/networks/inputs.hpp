@@ -4,10 +4,14 @@
 //   3. a column with many values comes a second time, untransformed, relative to mean and spread of its own
 //      data set, so that its shape is seen whatever its unit, offset or scale, and where there are few such
 //      columns as waves of several lengths, so that fine structure is seen; a column with a few values comes
-//      as indicators, and in series with the rows since its value came.
+//      as indicators, and in series with the rows since its value came;
+//   4. a value that rows of a column with many values have again and again (no rain, below the limit of
+//      detection, the end of a scale) is marked by an indicator and otherwise read as if it were missing:
+//      what is said of all other values is said without it.
 // Without any of it (files from before there was such) columns are standardised as they are.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -34,10 +38,13 @@ struct ColumnInput {
   std::vector<float> levels;  // an indicator for each of these values
   std::int64_t waves = 0;     // also sine and cosine of the standardised value, of so many lengths
   bool stays = false;         // also how long the value has been there (data/stays)
+  std::vector<float> atoms;   // values that come again and again among many others, with an indicator each
 
   std::int64_t channels() const {
-    return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size()) + 2 * waves + (stays ? 1 : 0);
+    return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size() + atoms.size()) + 2 * waves +
+           (stays ? 1 : 0);
   }
+  bool is_atom(float x) const { return std::find(atoms.begin(), atoms.end(), x) != atoms.end(); }
   double operator()(double x) const;
   double inverse(double y) const;
   // "log", "asinh around 3.2 in units of 0.5"
@@ -52,16 +59,22 @@ struct ColumnInput {
 // often what evidence is made of, and a network finds them slowly in what is bent. Beyond, a column is taken
 // by its logarithm where it is positive throughout, else by asinh.
 inline constexpr std::size_t kFewLevels = 8;
+// Atoms are one or two values that so large a share of all rows have, each of them so many times more than
+// any other value does.
+inline constexpr std::size_t kMostAtoms = 2;
+inline constexpr double kAtomShare = 0.02, kAtomAboveOthers = 10;
 inline constexpr double kLongTail = 2;
 inline constexpr double kVeryLongTail = 20;
 // Columns with many values have waves where at most so many columns have them.
 inline constexpr std::int64_t kMostWavyColumns = 3;
 inline constexpr std::int64_t kWaves = 4;
+inline constexpr std::int64_t kMoreWaves = 6;  // where models are many
 inline constexpr std::int64_t kMostWaves = 16;
 
 // For every column of these data sets. Missing values (NaN) are left out. Ordered data have no waves: a value
 // has its meaning beside its neighbours. What has few values is told apart by how long they stay.
-std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false);
+std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false,
+                                      std::int64_t waves = kWaves);
 // The transformation alone, by the same rule.
 ColumnInput learn_transformation(std::vector<float> values);
 

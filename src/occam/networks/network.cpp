@@ -109,13 +109,15 @@ constexpr double kUnread = 1e30;
 // Statistics begin with little weight: most are beside the point, and those that are not are soon found.
 constexpr double kStatisticsWeight = 0.1;
 
-// What statistics are taken of: a column as it enters, or its indicators. NaN: missing.
+// What statistics are taken of: a column as it enters, or its indicators, and those of its atoms. NaN:
+// missing.
 std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
   std::vector<BaseChannel> base;
   for (std::int64_t c = 0; c < config.channels; ++c) {
     const ColumnInput input =
         config.inputs.empty() ? ColumnInput{} : config.inputs[static_cast<std::size_t>(c)];
     base.insert(base.end(), std::max<std::size_t>(input.levels.size(), 1), {c, input.local});
+    base.insert(base.end(), input.atoms.size(), {c, false});
   }
   return base;
 }
@@ -137,18 +139,22 @@ Matrix<double> base_values(const NetworkConfig& config, Matrix<const double> z, 
   std::int64_t at = 0;
   for (std::int64_t c = 0; c < config.channels; ++c) {
     const auto* input = config.inputs.empty() ? nullptr : &config.inputs[static_cast<std::size_t>(c)];
+    const auto indicators = [&](const std::vector<float>& values) {
+      for (const float value : values) {
+        for (std::int64_t r = 0; r < z.rows; ++r) {
+          const float x = raw.row(r)[c];
+          base.row(r)[at] = std::isnan(x) ? NAN : x == value ? 1 : 0;
+        }
+        ++at;
+      }
+    };
     if (input == nullptr || input->levels.empty()) {
       for (std::int64_t r = 0; r < z.rows; ++r) base.row(r)[at] = z.row(r)[c];
       ++at;
-      continue;
+    } else {
+      indicators(input->levels);
     }
-    for (const float level : input->levels) {
-      for (std::int64_t r = 0; r < z.rows; ++r) {
-        const float x = raw.row(r)[c];
-        base.row(r)[at] = std::isnan(x) ? NAN : x == level ? 1 : 0;
-      }
-      ++at;
-    }
+    if (input != nullptr) indicators(input->atoms);
   }
   return base;
 }
@@ -177,7 +183,7 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
     const ColumnInput input = inputs.empty() ? ColumnInput{} : inputs[static_cast<std::size_t>(c)];
     values.clear();
     for (std::int64_t r = 0; r < data.x.rows; ++r) {
-      if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(input(x));
+      if (const float x = data.x.row(r)[c]; !std::isnan(x) && !input.is_atom(x)) values.push_back(input(x));
     }
     const auto count = static_cast<double>(std::max<std::size_t>(values.size(), 1));
     double sum = 0;
@@ -215,6 +221,9 @@ Fields fields(NetworkOptions& o) {
       field("log_n", o.log_n, "whether the network is told N"),
       field("inputs", o.inputs, "robust: columns transformed as their range asks for; plain: as they are")
           .one_of({"robust", "plain"}),
+      field("waves", o.waves, "lengths of the waves as which one to three columns with many values come, too")
+          .at_least(0)
+          .at_most(kMostWaves),
       field(
           "statistics", o.statistics,
           "whether the network is told plain statistics, where data are ordered or a column numbers groups"),
@@ -226,7 +235,7 @@ Fields fields(NetworkOptions& o) {
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
                                 const std::vector<std::int64_t>& labels) {
   inputs.clear();
-  if (options.inputs == "robust") inputs = learn_inputs(data, ordered);
+  if (options.inputs == "robust") inputs = learn_inputs(data, ordered, options.waves);
   standardisation = learn_standardisation(data, inputs);
   if (options.inputs == "robust") standardisation.plain_within = kPlainWithin;
   for (const std::int64_t label : labels) {  // its number means nothing, so it is read as nothing

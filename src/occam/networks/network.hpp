@@ -52,6 +52,7 @@ struct NetworkOptions {
   std::int64_t summary = 32;
   bool log_n = true;
   std::string inputs = "robust";
+  std::int64_t waves = kWaves;
   bool statistics = true;
   bool growth = true;
   bool direct = true;

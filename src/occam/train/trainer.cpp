@@ -97,11 +97,12 @@ struct Trainer::State {
 
 namespace {
 
-// Where models are many, what tells them apart is, too: a wider summary, and more blocks of products.
+// Where models are many, what tells them apart is, too: a wider summary, more blocks of products, finer
+// waves.
 json widths_for(const Problem& problem) {
   if (problem.J() <= kFewModels) return json::object();
   const std::int64_t summary = std::min<std::int64_t>(256, (problem.J() + 15) / 16 * 16);
-  return {{"summary", summary}, {"post_width", 2 * summary}, {"moment_blocks", 8}};
+  return {{"summary", summary}, {"post_width", 2 * summary}, {"moment_blocks", 8}, {"waves", kMoreWaves}};
 }
 
 }  // namespace

@@ -46,6 +46,14 @@ OCCAM_BOTH inline void enter_waves(float z, int waves, float* out) {
   }
 }
 
+// Whether a value is one that is read as if it were missing, or is.
+OCCAM_BOTH inline bool unread(const ColumnPlan& plan, float x) {
+  for (int k = 0; k < plan.atoms; ++k) {
+    if (x == plan.atom[k]) return true;
+  }
+  return isnan(x);
+}
+
 // How long a column has had the value of row r (in a series that begins with row `first`).
 OCCAM_BOTH inline float enter_age(const float* raw, int channels, int column, int r, int first) {
   const float* x = raw + static_cast<std::int64_t>(r) * channels + column;
@@ -54,17 +62,18 @@ OCCAM_BOTH inline float enter_age(const float* raw, int channels, int column, in
 
 // All that a network reads of one value itself.
 OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnScale own, float* out) {
-  const bool missing = isnan(x);
+  const bool missing = unread(plan, x);
   const double standard =
       missing ? 0 : (transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor;
   const double z = tamed(standard, plan.plain_within);
   out[column] = static_cast<float>(within(z, kLargest));
-  if (plan.mask_at >= 0) out[plan.mask_at] = missing ? 1.0f : 0.0f;
+  if (plan.mask_at >= 0) out[plan.mask_at] = isnan(x) ? 1.0f : 0.0f;
   if (plan.local_at >= 0) {
     out[plan.local_at] = missing ? 0.0f : static_cast<float>(within((x - own.mean) * own.factor, kFarthest));
   }
   if (plan.waves > 0) enter_waves(static_cast<float>(within(z, kFarthest)), plan.waves, out + plan.waves_at);
   for (int k = 0; k < plan.levels; ++k) out[plan.levels_at + k] = x == plan.level[k] ? 1.0f : 0.0f;
+  for (int k = 0; k < plan.atoms; ++k) out[plan.atoms_at + k] = x == plan.atom[k] ? 1.0f : 0.0f;
 }
 
 // An observation within its data set.

@@ -22,11 +22,12 @@ __device__ double block_sum(double x) {
   return sums[0];
 }
 
-__device__ inline OwnScale own_scale_of(const float* raw, int channels, int column, int first, int last) {
+__device__ inline OwnScale own_scale_of(const ColumnPlan& plan, const float* raw, int channels, int column,
+                                        int first, int last) {
   double sum = 0, count = 0, squares = 0;
   for (int r = first + threadIdx.x; r < last; r += kInputThreads) {
-    const double x = raw[static_cast<std::int64_t>(r) * channels + column];
-    if (isnan(x)) continue;
+    const float x = raw[static_cast<std::int64_t>(r) * channels + column];
+    if (unread(plan, x)) continue;
     sum += x;
     ++count;
   }
@@ -34,8 +35,8 @@ __device__ inline OwnScale own_scale_of(const float* raw, int channels, int colu
   count = block_sum<kInputThreads>(count);
   const double mean = count > 0 ? sum / count : 0;
   for (int r = first + threadIdx.x; r < last; r += kInputThreads) {
-    const double x = raw[static_cast<std::int64_t>(r) * channels + column] - mean;
-    if (!isnan(x)) squares += x * x;
+    const float x = raw[static_cast<std::int64_t>(r) * channels + column];
+    if (!unread(plan, x)) squares += (x - mean) * (x - mean);
   }
   return own_scale(mean, block_sum<kInputThreads>(squares), count);
 }
@@ -53,7 +54,7 @@ __device__ inline void enter_sets(const InputPlan& input, const Feed& feed, int 
     for (int c = 0; c < input.channels; ++c) {
       const ColumnPlan& plan = input.columns[c];
       OwnScale own;
-      if (plan.local_at >= 0) own = own_scale_of(feed.raw, input.channels, c, first, last);
+      if (plan.local_at >= 0) own = own_scale_of(plan, feed.raw, input.channels, c, first, last);
       for (int r = first + threadIdx.x; r < last; r += kInputThreads) {
         float* const out = input.x + static_cast<std::int64_t>(r) * input.stride;
         enter(plan, c, feed.raw[static_cast<std::int64_t>(r) * input.channels + c], own, out);

@@ -65,14 +65,14 @@ class PlainDevice final : public Device {
     double sum = 0, squares = 0, count = 0;
     for (int r = first; r < last; ++r) {
       const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
-      if (std::isnan(x)) continue;
+      if (unread(program_.input.columns[column], x)) continue;
       sum += x;
       ++count;
     }
     const double mean = count > 0 ? sum / count : 0;
     for (int r = first; r < last; ++r) {
       const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
-      if (!std::isnan(x)) squares += (x - mean) * (x - mean);
+      if (!unread(program_.input.columns[column], x)) squares += (x - mean) * (x - mean);
     }
     return own_scale(mean, squares, count);
   }

@@ -188,10 +188,12 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     plan.mean = s.mean[c];
     plan.factor = 1 / s.scale[c];
     plan.plain_within = s.plain_within;
-    plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = plan.stays_at = -1;
+    plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = plan.stays_at = plan.atoms_at = -1;
     plan.waves = static_cast<std::int32_t>(input.waves);
     plan.levels = static_cast<std::int32_t>(input.levels.size());
+    plan.atoms = static_cast<std::int32_t>(input.atoms.size());
     std::copy(input.levels.begin(), input.levels.end(), plan.level);
+    std::copy(input.atoms.begin(), input.atoms.end(), plan.atom);
     plans.push_back(plan);
   }
   for (const std::int64_t c : config.missing) plans[static_cast<std::size_t>(c)].mask_at = at++;
@@ -201,6 +203,8 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     at += 2 * plans[c].waves;
     plans[c].levels_at = at;
     at += plans[c].levels;
+    plans[c].atoms_at = at;
+    at += plans[c].atoms;
     if (config.inputs[c].stays) plans[c].stays_at = at++;
   }
   return plans;
