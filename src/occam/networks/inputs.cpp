@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/whole_number.hpp"
+#include "occam/data/series.hpp"
 
 namespace occam {
 namespace {
@@ -41,32 +42,6 @@ std::vector<float> few_levels(const std::vector<float>& sorted) {
   return levels;
 }
 
-// A value, and how many have it.
-struct Run {
-  float value;
-  double count;
-};
-
-std::vector<float> find_atoms(const std::vector<float>& sorted) {
-  std::vector<Run> most;  // the most frequent values, one more than may be atoms
-  for (auto first = sorted.begin(); first != sorted.end();) {
-    const auto end = std::upper_bound(first, sorted.end(), *first);
-    most.push_back({*first, static_cast<double>(end - first)});
-    std::sort(most.begin(), most.end(), [](const Run& a, const Run& b) { return a.count > b.count; });
-    if (most.size() > kMostAtoms + 1) most.pop_back();
-    first = end;
-  }
-  const double enough = kAtomShare * static_cast<double>(sorted.size());
-  for (std::size_t atoms = std::min(kMostAtoms, most.size() - 1); atoms > 0; --atoms) {
-    if (most[atoms - 1].count < std::max(enough, kAtomAboveOthers * most[atoms].count)) continue;
-    std::vector<float> found;
-    for (std::size_t k = 0; k < atoms; ++k) found.push_back(most[k].value);
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-  return {};
-}
-
 // The typical distance from the centre, of the values that have one at all: many may be equal (zeros).
 double typical_distance(const std::vector<float>& sorted, double centre, double q) {
   std::vector<float> distances;
@@ -92,7 +67,8 @@ void choose_transformation(const std::vector<float>& sorted, ColumnInput& input)
   input.width = typical_distance(sorted, input.centre, sorted.front() == 0 ? 0.1 : 0.5);
 }
 
-ColumnInput learn_input(std::vector<float>& values) {
+// A time column has no atoms: 0 is when series begin.
+ColumnInput learn_input(std::vector<float>& values, bool is_time) {
   ColumnInput input;
   std::sort(values.begin(), values.end());
   input.levels = few_levels(values);
@@ -103,7 +79,7 @@ ColumnInput learn_input(std::vector<float>& values) {
   }
   if (values.empty()) return input;
   input.local = true;
-  input.atoms = find_atoms(values);
+  if (!is_time) input.atoms = find_atoms(values);
   input.stays = !input.atoms.empty();
   std::erase_if(values, [&](float x) { return input.is_atom(x); });
   choose_transformation(values, input);
@@ -162,6 +138,7 @@ ColumnInput learn_transformation(std::vector<float> values) {
 }
 
 std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered, std::int64_t waves) {
+  const std::int64_t time = ordered ? find_time(data).column : -1;
   std::vector<ColumnInput> inputs;
   std::vector<float> values;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
@@ -169,7 +146,7 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered, st
     for (std::int64_t r = 0; r < data.x.rows; ++r) {
       if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
     }
-    inputs.push_back(learn_input(values));
+    inputs.push_back(learn_input(values, c == time));
   }
   const auto wavy =
       std::count_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.local; });

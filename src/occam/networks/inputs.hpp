@@ -20,6 +20,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "occam/data/atoms.hpp"
 #include "occam/data/matrix.hpp"
 
 namespace occam {
@@ -38,7 +39,7 @@ struct ColumnInput {
   std::vector<float> levels;  // an indicator for each of these values
   std::int64_t waves = 0;     // also sine and cosine of the standardised value, of so many lengths
   bool stays = false;         // also how long the value has been there (data/stays)
-  std::vector<float> atoms;   // values that come again and again among many others, with an indicator each
+  std::vector<float> atoms;   // values with an indicator each that are otherwise read as if missing
 
   std::int64_t channels() const {
     return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size() + atoms.size()) + 2 * waves +
@@ -59,10 +60,6 @@ struct ColumnInput {
 // often what evidence is made of, and a network finds them slowly in what is bent. Beyond, a column is taken
 // by its logarithm where it is positive throughout, else by asinh.
 inline constexpr std::size_t kFewLevels = 8;
-// Atoms are one or two values that so large a share of all rows have, each of them so many times more than
-// any other value does.
-inline constexpr std::size_t kMostAtoms = 2;
-inline constexpr double kAtomShare = 0.02, kAtomAboveOthers = 10;
 inline constexpr double kLongTail = 2;
 inline constexpr double kVeryLongTail = 20;
 // Columns with many values have waves where at most so many columns have them.

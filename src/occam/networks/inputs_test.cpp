@@ -93,6 +93,35 @@ TEST(Inputs, FewValuesOfASeriesComeWithTheirAge) {
   EXPECT_FALSE(in_order(drawn([](Rng& rng) { return rng.normal(); })).stays);
 }
 
+TEST(Inputs, WhatComesAgainAndAgainIsMarkedAndLeftOutOfTheRest) {
+  const auto rain = [](Rng& rng) { return rng.uniform() < 0.6 ? 0 : std::exp(2 * rng.normal()); };
+  const ColumnInput input = learned(drawn(rain));
+  EXPECT_EQ(input.atoms, std::vector<float>{0});
+  EXPECT_EQ(input.transformation, Transformation::log) << "of what is not 0";
+  EXPECT_TRUE(input.local);
+  EXPECT_FALSE(input.stays);
+  EXPECT_EQ(input.channels(), 3 + 2 * kWaves);
+  EXPECT_NE(input.text().find("but for 0"), std::string::npos) << input.text();
+}
+
+// Visits, the first of which is in month 0.
+TEST(Inputs, ATimeThatBeginsWithZeroIsReadAsItIs) {
+  Rng rng(1, Purpose::test, 4);
+  std::vector<float> rows;
+  std::vector<std::int64_t> offsets = {0};
+  for (int set = 0; set < 100; ++set) {
+    double month = 0;
+    for (int i = 0; i < 10; ++i, month -= std::log(1 - rng.uniform())) {
+      rows.push_back(static_cast<float>(month));
+      rows.push_back(static_cast<float>(rng.normal()));
+    }
+    offsets.push_back(offsets.back() + 10);
+  }
+  const Ragged<const float> data{{rows.data(), 1000, 2, 2}, offsets.data(), 100};
+  EXPECT_TRUE(learn_inputs(data, true)[0].atoms.empty());
+  EXPECT_EQ(learn_inputs(data, false)[0].atoms, std::vector<float>{0});
+}
+
 TEST(Inputs, MissingValuesAndConstantsAreNoObstacle) {
   std::vector<float> values = drawn([](Rng& rng) { return rng.normal(); });
   for (std::size_t i = 0; i < values.size(); i += 2) values[i] = NAN;
@@ -146,8 +175,10 @@ TEST(Inputs, TransformationsHaveAnInverse) {
 }
 
 TEST(Inputs, RoundTripAsJson) {
-  const std::vector<ColumnInput> inputs = {
-      {}, {Transformation::asinh, 3, 0.5, true, {}, 4}, {{}, 0, 1, false, {1, 2, 5}, 0, true}};
+  const std::vector<ColumnInput> inputs = {{},
+                                           {Transformation::asinh, 3, 0.5, true, {}, 4},
+                                           {{}, 0, 1, false, {1, 2, 5}, 0, true},
+                                           {{}, 0, 1, true, {}, 0, true, {0, 9}}};
   EXPECT_EQ(inputs_from_json(inputs_json(inputs)), inputs);
   const char* const before = R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[]}])";
   EXPECT_FALSE(inputs_from_json(nlohmann::json::parse(before))[0].stays) << "a file from before";
@@ -157,7 +188,9 @@ TEST(Inputs, RoundTripAsJson) {
         R"([{"transformation":"log","centre":0,"width":1,"local":true,"levels":[]}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[1,2,3,4,5,6,7,8,9]}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":17}])",
-        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":-1}])"}) {
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":-1}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"atoms":[1,2,3]}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"atoms":[1e99]}])"}) {
     EXPECT_THROW(inputs_from_json(nlohmann::json::parse(bad)), Error) << bad;
   }
 }

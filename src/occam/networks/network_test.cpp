@@ -217,6 +217,25 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, StatisticsList::first);
 }
 
+TEST(NetworkInput, AtomsAreMarkedAndOtherwiseNotRead) {
+  NetworkConfig config = small({});
+  config.channels = 1;
+  config.standardisation = {{5}, {2}, 1.0, 0.5, 4};
+  config.inputs = {{{}, 0, 1, true, {}, 0, false, {0, 9}}};
+  const std::vector<float> x = {0, 3, NAN, 9, 7, 0};
+  const std::vector<std::int64_t> offsets = {0, 6};
+  Workspace workspace;
+  const InputRows<double> input(config, view(x, offsets, 1), workspace);
+  const Matrix<const double> read = input.rows(0, 6, workspace);
+  ASSERT_EQ(read.columns, 4);
+  // Standardised; relative to those that are read (mean 5, standard deviation 2); is it 0; is it 9.
+  const double expected[6][4] = {{0, 0, 1, 0}, {-1, -1, 0, 0}, {0, 0, 0, 0},
+                                 {0, 0, 0, 1}, {1, 1, 0, 0},   {0, 0, 1, 0}};
+  for (std::int64_t r = 0; r < 6; ++r) {
+    for (std::int64_t c = 0; c < 4; ++c) EXPECT_NEAR(read.row(r)[c], expected[r][c], 1e-12) << r << c;
+  }
+}
+
 // Two series, of which rows are asked for in tiles.
 TEST(NetworkInput, AgesAreThoseOfTheSeriesWhereverATileBegins) {
   NetworkConfig config = small({});

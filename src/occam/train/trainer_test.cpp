@@ -30,6 +30,8 @@ TEST(NetworkFor, ManyModelsGetAWiderSummaryAndMoreBlocks) {
   EXPECT_EQ(many["summary"], 48);
   EXPECT_EQ(many["post_width"], 96);
   EXPECT_EQ(many["moment_blocks"], 8);
+  EXPECT_EQ(few["waves"], 4);
+  EXPECT_EQ(many["waves"], 6);
   EXPECT_LT(few["summary"], 48);
   EXPECT_EQ(options_for(300)["summary"], 256);
 }

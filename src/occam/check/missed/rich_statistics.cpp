@@ -287,13 +287,23 @@ class RichStatistics::Collector {
 };
 
 RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector<std::string>& columns,
-                                     bool ordered, std::vector<bool> design) {
+                                     bool ordered, const std::vector<bool>& design) {
   RichStatistics result;
   result.ordered_ = ordered;
-  if (ordered) result.time_ = find_time(data);
-  result.labels_ = find_labels(data);
+  result.apart_ = AtomsApart(data, kMostLevels);
+  std::vector<float> room;
+  data.x = result.apart_.rows(data.x, room);
+  result.learn_apart(data, result.apart_.names(columns), design);
+  return result;
+}
+
+// Of data with the columns that atoms add.
+void RichStatistics::learn_apart(Ragged<const float> data, const std::vector<std::string>& columns,
+                                 std::vector<bool> design) {
+  if (ordered_) time_ = find_time(data);
+  labels_ = find_labels(data);
   design.resize(columns.size(), false);
-  result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
+  sketch_ = Sketch::learn(data, columns, ordered_, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Typical typical;
     typical.name = columns[c];
@@ -322,17 +332,18 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
     typical.circular = values.front() > -7 && values.back() < 7 && values.back() - values.front() > 5;
     values.erase(std::unique(values.begin(), values.end()), values.end());
     if (values.size() <= kMostLevels) typical.levels = std::move(values);
-    result.columns_.push_back(std::move(typical));
+    columns_.push_back(std::move(typical));
   }
-  result.names_ = result.sketch_.names();
+  names_ = sketch_.names();
   const std::vector<float> one_row(columns.size(), 1.0F);
   const auto D = static_cast<std::int64_t>(columns.size());
-  Collector names(result.names_);
-  result.collect({one_row.data(), 1, D, D}, names);
-  return result;
+  Collector names(names_);
+  collect({one_row.data(), 1, D, D}, names);
 }
 
-void RichStatistics::of(Matrix<const float> rows, std::span<float> out) const {
+void RichStatistics::of(Matrix<const float> of_data, std::span<float> out) const {
+  std::vector<float> room;
+  const Matrix<const float> rows = apart_.rows(of_data, room);
   const auto sketched = static_cast<std::size_t>(sketch_.size());
   sketch_.of(rows, out.first(sketched));
   for (float& value : out.first(sketched)) value = std::isfinite(value) ? std::asinh(value) : 0.0F;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "occam/check/missed/atoms_apart.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/series.hpp"
@@ -22,7 +23,7 @@ class RichStatistics {
   // Learns from simulated data sets what a typical value of each column is and which columns take few values.
   // Columns of the `design` (none if it is empty) are what others are explained by.
   static RichStatistics learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
-                              std::vector<bool> design = {});
+                              const std::vector<bool>& design = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -32,6 +33,9 @@ class RichStatistics {
   void of(Matrix<const float> rows, std::span<float> out) const;
 
  private:
+  void learn_apart(Ragged<const float> data, const std::vector<std::string>& columns,
+                   std::vector<bool> design);
+
   // What is known of a column from many data sets.
   struct Typical {
     std::string name;
@@ -77,7 +81,8 @@ class RichStatistics {
   void fades(Matrix<const float> rows, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
 
-  std::vector<Typical> columns_;
+  AtomsApart apart_;
+  std::vector<Typical> columns_;  // with those of atoms
   bool ordered_ = false;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns

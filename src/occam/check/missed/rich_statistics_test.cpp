@@ -87,6 +87,26 @@ TEST(RichStatistics, SeeForHowLongSymbolsStay) {
   EXPECT_GT(ageing(lasting), 10);
 }
 
+// Rain on some days, in spells or strewn: nothing that rounding or a limit of detection would not bring, too.
+TEST(RichStatistics, SeeWhatComesAgainAndAgainApartFromTheRest) {
+  Rng rng(1, Purpose::test, 3);
+  std::vector<float> strewn, spells;
+  for (int i = 0; i < 400; ++i) {
+    strewn.push_back(rng.uniform() < 0.5 ? 0 : static_cast<float>(rng.gamma(0.6)));
+    spells.push_back(i / 20 % 2 == 0 ? 0 : static_cast<float>(rng.gamma(0.6)));
+  }
+  const RichStatistics rich = learned(strewn, {"rain"}, true);
+  const auto memory = [&](const std::vector<float>& rows) {
+    return named(rich, statistics(rich, rows, 1), "evidence that (rain = 0) depends on the one before");
+  };
+  EXPECT_LT(memory(strewn), 3);
+  EXPECT_GT(memory(spells), 50);
+  const std::vector<float> values = statistics(rich, strewn, 1);
+  EXPECT_NEAR(named(rich, values, "mean of log (rain but for 0)"), -1.54, 0.4) << "digamma(0.6)";
+  const std::vector<float> dry(30, 0);
+  for (const float value : statistics(rich, dry, 1)) EXPECT_TRUE(std::isfinite(value));
+}
+
 TEST(RichStatistics, SeeWaves) {
   std::vector<float> rows = normals(96);
   for (std::size_t i = 0; i < rows.size(); ++i)
