@@ -73,5 +73,5 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   };
   if (p.is("none")) return given(0);
   const double low = p.is("short") ? 0.1 : 0.05, high = p.is("short") ? 0.9 : 0.45;
-  return log_integral(low, high, 3 * FINE, given) - std::log(high - low);
+  return log_integral(low, high, 6 * FINE, given) - std::log(high - low);
 }

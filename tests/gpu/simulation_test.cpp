@@ -78,13 +78,13 @@ TEST(CudaSimulationDraws, ResponseTimesHaveTheDistributionOfTheHost) {
   const auto device = make_cuda_loops(0);
   for (const double alpha : {2.0, 1.5, 1.0}) {
     const auto family = make_family("levy-accumulator", {{"continuous_time", true}}, "test");
-    const auto times = [&](std::uint64_t seed, LoopDevice* device) {
+    const auto times = [&](std::uint64_t seed, LoopDevice* where) {
       const std::vector<double> theta = {2, -1, 1.4, 0.3, 0.4, alpha, 0.2, 0.7, 0.3};
       constexpr std::int64_t kTrials = 100'000;
       std::vector<float> rows(6 * kTrials);
       Rng rng(seed, Purpose::test, 0);
       std::vector<SimulationRequest> requests = {{theta, kTrials, &rng, rows}};
-      device != nullptr ? family->simulate_many_on(*device, requests) : family->simulate_many(requests);
+      where != nullptr ? family->simulate_many_on(*where, requests) : family->simulate_many(requests);
       EXPECT_EQ(requests[0].rows, 2 * kTrials);
       // Signed by the response: one distribution for both.
       std::vector<double> signed_times;

@@ -217,8 +217,8 @@ inline std::vector<EngineCase> engine_cases() {
   return cases;
 }
 
-// Values of a normal, a heavy-tailed (in a quarter of the rows 0) and a discrete column in turn, with ragged
-// sizes.
+// Values of a normal, a heavy-tailed (where inputs are robust, in a quarter of the rows 0) and a discrete
+// column in turn, with ragged sizes.
 inline void fill_batch(const EngineCase& c, std::uint64_t item, Batch& batch) {
   batch.reset(c.channels, c.parameters, c.models);
   Rng rng(7, Purpose::test, item);
@@ -230,9 +230,10 @@ inline void fill_batch(const EngineCase& c, std::uint64_t item, Batch& batch) {
     for (std::size_t i = 0; i < data.size(); ++i) {
       const std::size_t column = i % static_cast<std::size_t>(c.channels);
       const double z = rng.normal() + 0.3 * model;
-      data[i] = static_cast<float>(column % 3 == 0   ? z
-                                   : column % 3 == 1 ? (rng.uniform() < 0.25 ? 0 : std::exp(2 * z))
-                                                     : std::floor(rng.uniform(0, 4)));
+      data[i] =
+          static_cast<float>(column % 3 == 0   ? z
+                             : column % 3 == 1 ? (c.robust && rng.uniform() < 0.25 ? 0 : std::exp(2 * z))
+                                               : std::floor(rng.uniform(0, 4)));
       if (c.missing && column == 0 && rng.uniform(0, 1) < 0.2)
         data[i] = std::numeric_limits<float>::quiet_NaN();
     }
