@@ -41,29 +41,36 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
                         }) -
            2 * std::log(1.8);
   }
-  // Of each point and each of so many centres, in either direction: the density within the square.
-  constexpr int kNodes = 96 * FINE;
-  std::vector<float> east(kNodes * n), north(kNodes * n);
-  for (int k = 0; k < kNodes; ++k) {
-    const double centre = 0.2 + 0.6 * (k + 0.5) / kNodes, root = kWide * std::sqrt(2.0);
+  // Of each point and each centre that the quadrature asks for, in either direction: the density within the
+  // square.
+  constexpr int kPanels = 12 * FINE;
+  std::vector<float> east, north;
+  log_integral(0.2, 0.8, kPanels, [&](double centre) {
+    const double root = kWide * std::sqrt(2.0);
     const double within = 0.5 * (std::erf((1 - centre) / root) + std::erf(centre / root));
     for (long i = 0; i < n; ++i) {
-      east[k * n + i] = static_cast<float>(std::exp(log_normal(data(i, "east"), centre, kWide)) / within);
-      north[k * n + i] =
-          static_cast<float>(kCrowd * std::exp(log_normal(data(i, "north"), centre, kWide)) / within);
+      east.push_back(static_cast<float>(std::exp(log_normal(data(i, "east"), centre, kWide)) / within));
+      north.push_back(
+          static_cast<float>(kCrowd * std::exp(log_normal(data(i, "north"), centre, kWide)) / within));
     }
-  }
-  LogSum sum;
-  for (int a = 0; a < kNodes; ++a) {
-    for (int b = 0; b < kNodes; ++b) {
-      // Logarithms of products of a few, which stay within what a double holds.
-      double logs = 0, product = 1;
-      for (long i = 0; i < n; ++i) {
-        product *= 1 - kCrowd + static_cast<double>(east[a * n + i]) * north[b * n + i];
-        if (i % 32 == 31) logs += std::log(product), product = 1;
-      }
-      sum.add(logs + std::log(product));
-    }
-  }
-  return sum.value() - 2 * std::log(static_cast<double>(kNodes));
+    return 0.0;
+  });
+  const float* x = east.data();
+  return log_integral(0.2, 0.8, kPanels,
+                      [&](double) {
+                        const float* y = north.data();
+                        const double inner = log_integral(0.2, 0.8, kPanels, [&](double) {
+                          // Logarithms of products of a few, which stay within what a double holds.
+                          double logs = 0, product = 1;
+                          for (long i = 0; i < n; ++i) {
+                            product *= 1 - kCrowd + static_cast<double>(x[i]) * y[i];
+                            if (i % 32 == 31) logs += std::log(product), product = 1;
+                          }
+                          y += n;
+                          return logs + std::log(product);
+                        });
+                        x += n;
+                        return inner;
+                      }) -
+         2 * std::log(0.6);
 }
