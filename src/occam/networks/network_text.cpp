@@ -57,7 +57,9 @@ std::string network_text(const NetworkFile& file) {
   line("columns", some(file.columns));
   for (std::size_t c = 0; c < file.config.inputs.size(); ++c) {
     const ColumnInput& input = file.config.inputs[c];
-    if (input.transformation == Transformation::none && input.levels.empty() && input.atoms.empty()) continue;
+    if (input.transformation == Transformation::none && input.levels.empty() && input.atoms.empty() &&
+        !input.stays)
+      continue;
     line("", fmt::format("{}: {}", file.columns[c], input.text()));
   }
   line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,

@@ -317,14 +317,24 @@ std::int64_t* symbols(const Channels& c, std::int64_t first, std::int64_t count,
   return codes;
 }
 
+// Behind the last of the channels that belong together from `first` on: the indicators of a column with few
+// values. One of many values stands alone, and so does each of its atoms.
+std::int64_t end_of_column(const std::vector<BaseChannel>& base, std::int64_t first) {
+  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)]; };
+  const bool atom = first > 0 && of(first - 1).column == of(first).column;
+  std::int64_t end = first + 1;
+  if (of(first).many_values || atom) return end;
+  while (end < static_cast<std::int64_t>(base.size()) && of(end).column == of(first).column) ++end;
+  return end;
+}
+
 // How far back the symbols of a column remember; from the third list on also per observation.
 void memory(const Channels& c, const std::vector<BaseChannel>& base, bool gains, Workspace& workspace,
             Writer& write) {
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
-    const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)]; };
-    while (end < c.E && of(end).column == of(first).column) ++end;
+    end = end_of_column(base, first);
     const std::int64_t L = std::max<std::int64_t>(2, end - first);
-    if (of(first).many_values || L > kMostSymbols) continue;
+    if (base[static_cast<std::size_t>(first)].many_values || L > kMostSymbols) continue;
     const Workspace::Scope scope(workspace);
     const std::int64_t* codes = symbols(c, first, end - first, workspace);
     const std::span<double> counts(workspace.take<double>(L * L * L), static_cast<std::size_t>(L * L * L));
@@ -468,7 +478,7 @@ void differences(const Channels& c, const std::vector<BaseChannel>& base, std::i
                  const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
   const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
-    while (end < c.E && of(end) == of(first)) ++end;
+    end = end_of_column(base, first);
     if (of(first) == label) continue;
     const Workspace::Scope scope(workspace);
     std::span<const double> values(c.of(first), static_cast<std::size_t>(c.n));

@@ -231,6 +231,15 @@ TEST(Statistics, TellByHowMuchValuesDifferBetweenLabels) {
   EXPECT_NEAR(std::expm1(of_labels(2, 25)[any + 3]), 5, 1e-9) << "those that are there count";
 }
 
+// Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.
+TEST(Statistics, TellOfEachAtomByItself) {
+  const auto size = [](std::vector<BaseChannel> base) {
+    return Statistics(std::move(base), StatisticsList::with_waves_and_memory, {}, {}).size();
+  };
+  EXPECT_EQ(size({{0, true}, {0, false}, {0, false}}), size({{0, true}, {1, false}, {2, false}}));
+  EXPECT_LT(size({{0, false}, {0, false}}), size({{0, false}, {1, false}})) << "levels go together";
+}
+
 // Networks of older files read what they learned from.
 TEST(Statistics, KeepOlderLists) {
   const Series series(autoregressive(0.5, 50));

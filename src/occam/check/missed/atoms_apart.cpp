@@ -20,7 +20,7 @@ bool has_more_than(const std::vector<float>& sorted, std::size_t few) {
 
 }  // namespace
 
-AtomsApart::AtomsApart(Ragged<const float> data, std::size_t few) {
+AtomsApart::AtomsApart(Ragged<const float> data, std::size_t few, std::int64_t time) {
   std::vector<float> values;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
     values.clear();
@@ -28,7 +28,7 @@ AtomsApart::AtomsApart(Ragged<const float> data, std::size_t few) {
       if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
     }
     std::sort(values.begin(), values.end());
-    if (!has_more_than(values, few)) continue;
+    if (c == time || !has_more_than(values, few)) continue;
     if (std::vector<float> atoms = find_atoms(values); !atoms.empty())
       columns_.push_back({c, std::move(atoms)});
   }
@@ -37,7 +37,8 @@ AtomsApart::AtomsApart(Ragged<const float> data, std::size_t few) {
 std::vector<std::string> AtomsApart::names(std::vector<std::string> of_data) const {
   for (const Column& column : columns_) {
     const std::string name = of_data[static_cast<std::size_t>(column.of)];
-    of_data.push_back(fmt::format("({} but for {:.4g})", name, fmt::join(column.atoms, " and ")));
+    of_data[static_cast<std::size_t>(column.of)] =
+        fmt::format("({} but for {:.4g})", name, fmt::join(column.atoms, " and "));
     for (const float atom : column.atoms) of_data.push_back(fmt::format("({} = {:.4g})", name, atom));
   }
   return of_data;
@@ -46,17 +47,16 @@ std::vector<std::string> AtomsApart::names(std::vector<std::string> of_data) con
 Matrix<const float> AtomsApart::rows(Matrix<const float> of_data, std::vector<float>& room) const {
   if (!any()) return of_data;
   std::int64_t width = of_data.columns;
-  for (const Column& column : columns_) width += 1 + static_cast<std::int64_t>(column.atoms.size());
+  for (const Column& column : columns_) width += static_cast<std::int64_t>(column.atoms.size());
   room.resize(static_cast<std::size_t>(of_data.rows * width));
   const Matrix<float> out{room.data(), of_data.rows, width, width};
   for (std::int64_t r = 0; r < of_data.rows; ++r) {
     float* to = std::copy_n(of_data.row(r), of_data.columns, out.row(r));
     for (const Column& column : columns_) {
       const float x = of_data.row(r)[column.of];
-      float& other = *to++ = x;
       for (const float atom : column.atoms) {
         *to++ = std::isnan(x) ? NAN : x == atom ? 1.0F : 0.0F;
-        if (x == atom) other = NAN;
+        if (x == atom) out.row(r)[column.of] = NAN;
       }
     }
   }

@@ -1,5 +1,5 @@
-// Data with more columns, where values come again and again (data/atoms): the column without them, where they
-// are missing, and an indicator for each. What is computed of columns is then computed of these, too.
+// Data in which values that come again and again (data/atoms) are missing where they were, and stand in
+// columns of their own, as indicators: what is computed of a column is then computed of all its other values.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace occam {
 class AtomsApart {
  public:
   AtomsApart() = default;
-  // `few`: a column of no more values than that has no atoms.
-  AtomsApart(Ragged<const float> data, std::size_t few);
+  // A column of no more than `few` values has no atoms, nor has one that says when (`time`, -1: none does).
+  AtomsApart(Ragged<const float> data, std::size_t few, std::int64_t time);
 
-  // Columns of the data, then the others.
+  // Columns of the data, then those of indicators.
   std::vector<std::string> names(std::vector<std::string> of_data) const;
   bool any() const { return !columns_.empty(); }
   // `room` keeps the result, where there are atoms.

@@ -288,22 +288,32 @@ class RichStatistics::Collector {
 
 RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector<std::string>& columns,
                                      bool ordered, const std::vector<bool>& design) {
-  RichStatistics result;
-  result.ordered_ = ordered;
-  result.apart_ = AtomsApart(data, kMostLevels);
+  RichStatistics result = learn_columns(data, columns, ordered, design);
+  result.apart_ = AtomsApart(data, kMostLevels, result.time_.column);
+  if (!result.apart_.any()) return result;
   std::vector<float> room;
   data.x = result.apart_.rows(data.x, room);
-  result.learn_apart(data, result.apart_.names(columns), design);
+  result.beside_ = std::make_shared<const RichStatistics>(
+      learn_columns(data, result.apart_.names(columns), ordered, design));
+  const std::set<std::string> known(result.names_.begin(), result.names_.end());
+  for (std::size_t i = 0; i < result.beside_->names_.size(); ++i) {
+    const std::string& name = result.beside_->names_[i];
+    if (known.contains(name)) continue;
+    result.fresh_.push_back(i);
+    result.names_.push_back(name);
+  }
   return result;
 }
 
-// Of data with the columns that atoms add.
-void RichStatistics::learn_apart(Ragged<const float> data, const std::vector<std::string>& columns,
-                                 std::vector<bool> design) {
-  if (ordered_) time_ = find_time(data);
-  labels_ = find_labels(data);
+RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
+                                             const std::vector<std::string>& columns, bool ordered,
+                                             std::vector<bool> design) {
+  RichStatistics result;
+  result.ordered_ = ordered;
+  if (ordered) result.time_ = find_time(data);
+  result.labels_ = find_labels(data);
   design.resize(columns.size(), false);
-  sketch_ = Sketch::learn(data, columns, ordered_, false, design);
+  result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Typical typical;
     typical.name = columns[c];
@@ -332,18 +342,25 @@ void RichStatistics::learn_apart(Ragged<const float> data, const std::vector<std
     typical.circular = values.front() > -7 && values.back() < 7 && values.back() - values.front() > 5;
     values.erase(std::unique(values.begin(), values.end()), values.end());
     if (values.size() <= kMostLevels) typical.levels = std::move(values);
-    columns_.push_back(std::move(typical));
+    result.columns_.push_back(std::move(typical));
   }
-  names_ = sketch_.names();
+  result.names_ = result.sketch_.names();
   const std::vector<float> one_row(columns.size(), 1.0F);
   const auto D = static_cast<std::int64_t>(columns.size());
-  Collector names(names_);
-  collect({one_row.data(), 1, D, D}, names);
+  Collector names(result.names_);
+  result.collect({one_row.data(), 1, D, D}, names);
+  return result;
 }
 
-void RichStatistics::of(Matrix<const float> of_data, std::span<float> out) const {
-  std::vector<float> room;
-  const Matrix<const float> rows = apart_.rows(of_data, room);
+void RichStatistics::of(Matrix<const float> rows, std::span<float> out) const {
+  of_columns(rows, out.first(names_.size() - fresh_.size()));
+  if (beside_ == nullptr) return;
+  std::vector<float> room, values(beside_->names_.size());
+  beside_->of_columns(apart_.rows(rows, room), values);
+  for (std::size_t k = 0; k < fresh_.size(); ++k) out[names_.size() - fresh_.size() + k] = values[fresh_[k]];
+}
+
+void RichStatistics::of_columns(Matrix<const float> rows, std::span<float> out) const {
   const auto sketched = static_cast<std::size_t>(sketch_.size());
   sketch_.of(rows, out.first(sketched));
   for (float& value : out.first(sketched)) value = std::isfinite(value) ? std::asinh(value) : 0.0F;

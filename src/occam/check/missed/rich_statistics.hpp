@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ class RichStatistics {
   void of(Matrix<const float> rows, std::span<float> out) const;
 
  private:
-  void learn_apart(Ragged<const float> data, const std::vector<std::string>& columns,
-                   std::vector<bool> design);
+  static RichStatistics learn_columns(Ragged<const float> data, const std::vector<std::string>& columns,
+                                      bool ordered, std::vector<bool> design);
+  void of_columns(Matrix<const float> rows, std::span<float> out) const;
 
   // What is known of a column from many data sets.
   struct Typical {
@@ -81,13 +83,16 @@ class RichStatistics {
   void fades(Matrix<const float> rows, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
 
-  AtomsApart apart_;
-  std::vector<Typical> columns_;  // with those of atoms
+  std::vector<Typical> columns_;
   bool ordered_ = false;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
   Sketch sketch_;
   std::vector<std::string> names_;
+  // Where values come again and again: the same of data with these apart, as far as it says something else.
+  AtomsApart apart_;
+  std::shared_ptr<const RichStatistics> beside_;
+  std::vector<std::size_t> fresh_;
 };
 
 }  // namespace occam

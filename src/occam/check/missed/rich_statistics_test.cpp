@@ -107,6 +107,22 @@ TEST(RichStatistics, SeeWhatComesAgainAndAgainApartFromTheRest) {
   for (const float value : statistics(rich, dry, 1)) EXPECT_TRUE(std::isfinite(value));
 }
 
+// What is apart comes in addition, however many columns there are then.
+TEST(RichStatistics, LoseNothingByWhatComesAgainAndAgain) {
+  const std::vector<float> rows = normals(1600);
+  std::vector<float> with_zeros = rows;
+  for (std::size_t i = 0; i < rows.size(); i += 12) with_zeros[i] = with_zeros[i + 1] = 0;
+  const std::vector<std::string> columns = {"a", "b", "c", "d"};
+  const RichStatistics plain = learned(rows, columns, true), apart = learned(with_zeros, columns, true);
+  ASSERT_GT(apart.size(), plain.size());
+  for (std::int64_t i = 0; i < plain.size(); ++i)
+    EXPECT_EQ(apart.names()[static_cast<std::size_t>(i)], plain.names()[static_cast<std::size_t>(i)]);
+  const std::set<std::string> names(apart.names().begin(), apart.names().end());
+  EXPECT_EQ(names.size(), apart.names().size());
+  EXPECT_TRUE(names.contains("mean of (b = 0)"));
+  for (const float value : statistics(apart, with_zeros, 4)) EXPECT_TRUE(std::isfinite(value));
+}
+
 TEST(RichStatistics, SeeWaves) {
   std::vector<float> rows = normals(96);
   for (std::size_t i = 0; i < rows.size(); ++i)
