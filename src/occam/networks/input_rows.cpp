@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "occam/data/extremes.hpp"
 #include "occam/data/stays.hpp"
 #include "occam/networks/network.hpp"
 
@@ -74,16 +75,18 @@ typename InputRows<T>::OwnScale InputRows<T>::own_scale(std::int64_t set, std::i
       if (!std::isnan(x) && !input.is_atom(x)) use(x);
     }
   };
-  double sum = 0, squares = 0, count = 0;
+  double sum = 0, squares = 0, count = 0, low = INFINITY, high = -INFINITY;
   each([&](double x) {
     sum += x;
+    low = std::min(low, x);
+    high = std::max(high, x);
     ++count;
   });
   const double mean = count > 0 ? sum / count : 0;
   each([&](double x) { squares += (x - mean) * (x - mean); });
   const double sd = count > 0 ? std::sqrt(squares / count) : 0;
   // Values that differ by no more than their rounding are constant.
-  return {mean, sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0};
+  return {mean, sd > kLeastSpread * std::abs(mean) ? 1 / sd : 0, low, high, count};
 }
 
 // One column as it is, relative to mean and spread of its own data set.
@@ -100,6 +103,37 @@ void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::
     const double x = (raw - scale.mean) * scale.factor;
     const bool read = !std::isnan(x) && !input.is_atom(raw);
     *out = read ? static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput)) : T{0};
+  }
+}
+
+// The least and the largest of one column in its own data set, and how far a row is from them.
+template <class T>
+void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
+  const auto at = static_cast<std::size_t>(column);
+  const ColumnInput& input = config_->inputs[at];
+  const Standardisation& s = config_->standardisation;
+  const auto standard = [&](double x) {
+    const double z = tamed((input(x) - s.mean[at]) / s.scale[at], s.plain_within);
+    return static_cast<T>(std::clamp(z, -kFarthestInput, kFarthestInput));
+  };
+  const std::int64_t stride = width(*config_);
+  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
+  std::int64_t set = above - data_.offsets - 1;
+  T low{0}, high{0};
+  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
+    const bool next = r == first || r >= data_.offsets[set + 1];
+    while (r >= data_.offsets[set + 1]) ++set;
+    const OwnScale& own = scales_[set * config_->channels + column];
+    if (next) {
+      low = own.count > 0 ? standard(own.low) : T{0};
+      high = own.count > 0 ? standard(own.high) : T{0};
+    }
+    const float x = data_.x.row(r)[column];
+    const bool read = !std::isnan(x) && !input.is_atom(x);
+    out[0] = low;
+    out[1] = high;
+    out[2] = read ? static_cast<T>(from_end(x - own.low, own.mean - own.low, own.count)) : T{0};
+    out[3] = read ? static_cast<T>(from_end(own.high - x, own.high - own.mean, own.count)) : T{0};
   }
 }
 
@@ -156,6 +190,8 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
       }
     }
     if (column.stays) write_stays(static_cast<std::int64_t>(c), first, count, out.data + at++);
+    if (column.ends) write_ends(static_cast<std::int64_t>(c), first, count, out.data + at);
+    at += column.ends ? kEndChannels : 0;
   }
   return out;
 }

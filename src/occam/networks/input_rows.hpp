@@ -42,12 +42,14 @@ class InputRows {
   }
 
  private:
-  // Mean and one over the spread of a column in its own data set.
+  // Mean and one over the spread of a column in its own data set, the least and the largest of its values,
+  // and how many there are.
   struct OwnScale {
-    double mean, factor;
+    double mean, factor, low, high, count;
   };
   OwnScale own_scale(std::int64_t set, std::int64_t column) const;
   void write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
+  void write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
   void write_stays(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
 
   const NetworkConfig* config_ = nullptr;

@@ -86,6 +86,12 @@ ColumnInput learn_input(std::vector<float>& values, bool is_time) {
   return input;
 }
 
+// A duration, an amount, a concentration: no counts, and nothing below 0. Values in order.
+bool is_measure(const std::vector<float>& sorted) {
+  return !sorted.empty() && sorted.front() >= 0 &&
+         std::any_of(sorted.begin(), sorted.end(), [](float x) { return x != std::floor(x); });
+}
+
 bool all_finite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
@@ -127,6 +133,7 @@ std::string ColumnInput::text() const {
   if (!atoms.empty())
     text += fmt::format(", but for {:.4g}, with an indicator of its own", fmt::join(atoms, " and "));
   if (stays) text += ", and how long it stays";
+  if (ends) text += ", and how far from the least and the largest of its data set";
   return text;
 }
 
@@ -147,11 +154,14 @@ std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered, st
       if (const float x = data.x.row(r)[c]; !std::isnan(x)) values.push_back(x);
     }
     inputs.push_back(learn_input(values, c == time));
+    // Of other series the course counts, of these the shape of each row's distribution may as well.
+    inputs.back().ends = inputs.back().local && (!ordered || (c != time && is_measure(values)));
   }
   const auto wavy =
       std::count_if(inputs.begin(), inputs.end(), [](const auto& input) { return input.local; });
   for (ColumnInput& input : inputs) {
-    if (input.local && !ordered && wavy <= kMostWavyColumns) input.waves = waves;
+    input.ends = input.ends && wavy <= kMostWavyColumns;
+    if (input.ends) input.waves = waves;
     input.stays = input.stays && ordered;
   }
   return inputs;
@@ -168,7 +178,8 @@ nlohmann::json inputs_json(const std::vector<ColumnInput>& inputs) {
          {"levels", input.levels},
          {"waves", input.waves},
          {"stays", input.stays},
-         {"atoms", input.atoms}});
+         {"atoms", input.atoms},
+         {"ends", input.ends}});
   }
   return list;
 }
@@ -188,11 +199,12 @@ std::vector<ColumnInput> inputs_from_json(const nlohmann::json& json) {
     if (entry.contains("waves")) input.waves = whole_number(entry.at("waves"));
     input.stays = entry.value("stays", false);
     input.atoms = entry.value("atoms", std::vector<float>{});
+    input.ends = entry.value("ends", false);
     const bool finite = all_finite(input.levels) && all_finite(input.atoms);
     if (found == names.end() || !std::isfinite(input.centre) || !std::isfinite(input.width) ||
         input.width <= 0 || (input.transformation == Transformation::log && input.centre <= 0) ||
         input.levels.size() > kFewLevels || input.atoms.size() > kMostAtoms || !finite || input.waves < 0 ||
-        input.waves > kMostWaves) {
+        input.waves > kMostWaves || (input.ends && !input.local)) {
       throw Error(ErrorKind::bad_config, "network: how its columns are read is not usable");
     }
     inputs.push_back(std::move(input));

@@ -3,8 +3,9 @@
 //   2. the result is standardised over all simulations, and what lies far beyond them brought nearer;
 //   3. a column with many values comes a second time, untransformed, relative to mean and spread of its own
 //      data set, so that its shape is seen whatever its unit, offset or scale, and where there are few such
-//      columns as waves of several lengths, so that fine structure is seen; a column with a few values comes
-//      as indicators, and in series with the rows since its value came;
+//      columns as waves of several lengths, so that fine structure is seen, with the least and the largest
+//      value of the data set and the distance from these (data/extremes); a column with a few values comes as
+//      indicators, and in series with the rows since its value came;
 //   4. a value that rows of a column with many values have again and again (no rain, below the limit of
 //      detection, the end of a scale) is marked by an indicator and otherwise read as if it were missing:
 //      what is said of all other values is said without it.
@@ -31,6 +32,9 @@ enum class Transformation {
   asinh,  // asinh((x - centre) / width): linear near the centre, logarithmic far from it
 };
 
+inline constexpr std::int64_t kEndChannels =
+    4;  // the least, the largest, the way to the one and to the other
+
 struct ColumnInput {
   Transformation transformation = Transformation::none;
   double centre = 0;
@@ -40,10 +44,11 @@ struct ColumnInput {
   std::int64_t waves = 0;     // also sine and cosine of the standardised value, of so many lengths
   bool stays = false;         // also how long the value has been there (data/stays)
   std::vector<float> atoms;   // values with an indicator each that are otherwise read as if missing
+  bool ends = false;          // also the least and the largest of its data set, and how far it is from them
 
   std::int64_t channels() const {
     return 1 + (local ? 1 : 0) + static_cast<std::int64_t>(levels.size() + atoms.size()) + 2 * waves +
-           (stays ? 1 : 0);
+           (stays ? 1 : 0) + (ends ? kEndChannels : 0);
   }
   bool is_atom(float x) const { return std::find(atoms.begin(), atoms.end(), x) != atoms.end(); }
   double operator()(double x) const;
@@ -68,8 +73,9 @@ inline constexpr std::int64_t kWaves = 4;
 inline constexpr std::int64_t kMoreWaves = 6;  // where models are many
 inline constexpr std::int64_t kMostWaves = 16;
 
-// For every column of these data sets. Missing values (NaN) are left out. Ordered data have no waves: a value
-// has its meaning beside its neighbours. What has few values is told apart by how long they stay.
+// For every column of these data sets. Missing values (NaN) are left out. Ordered data have waves and ends of
+// measures alone (continuous, never negative): elsewhere a value has its meaning beside its neighbours. What
+// has few values is told apart by how long they stay.
 std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false,
                                       std::int64_t waves = kWaves);
 // The transformation alone, by the same rule.

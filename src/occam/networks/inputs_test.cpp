@@ -100,7 +100,7 @@ TEST(Inputs, WhatComesAgainAndAgainIsMarkedAndLeftOutOfTheRest) {
   EXPECT_EQ(input.transformation, Transformation::log) << "of what is not 0";
   EXPECT_TRUE(input.local);
   EXPECT_FALSE(input.stays);
-  EXPECT_EQ(input.channels(), 3 + 2 * kWaves);
+  EXPECT_EQ(input.channels(), 3 + 2 * kWaves + kEndChannels);
   EXPECT_NE(input.text().find("but for 0"), std::string::npos) << input.text();
 }
 
@@ -139,11 +139,40 @@ TEST(Inputs, FewColumnsComeAsWavesToo) {
     const Ragged<const float> data{{values.data(), 1000, columns, columns}, offsets.data(), 1};
     for (const ColumnInput& input : learn_inputs(data)) {
       EXPECT_EQ(input.waves, columns <= kMostWavyColumns ? kWaves : 0) << columns;
-      EXPECT_EQ(input.channels(), 2 + 2 * input.waves);
+      EXPECT_EQ(input.ends, input.waves > 0);
+      EXPECT_EQ(input.channels(), 2 + 2 * input.waves + (input.ends ? kEndChannels : 0));
     }
-    for (const ColumnInput& input : learn_inputs(data, true)) EXPECT_EQ(input.waves, 0);
+    for (const ColumnInput& input : learn_inputs(data, true)) {
+      EXPECT_EQ(input.waves, 0);
+      EXPECT_FALSE(input.ends);
+    }
   }
   EXPECT_EQ(learned(drawn([](Rng& r) { return r.uniform() < 0.3; })).waves, 0);
+}
+
+// In series only what is measured from 0 on: intervals between spikes, but no counts, no times and no
+// changes.
+TEST(Inputs, MeasuresOfASeriesComeWithWavesAndEndsToo) {
+  Rng rng(1, Purpose::test, 6);
+  std::vector<float> rows;
+  float time = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto interval = static_cast<float>(rng.gamma(1.5));
+    rows.insert(rows.end(), {interval, std::floor(10 * interval), time += interval});
+  }
+  const std::vector<std::int64_t> offsets = {0, 1000};
+  const auto in_order = [&] { return learn_inputs({{rows.data(), 1000, 3, 3}, offsets.data(), 1}, true); };
+  const auto shown = [](const std::vector<ColumnInput>& inputs) {
+    std::vector<bool> ends;
+    for (const ColumnInput& input : inputs) {
+      EXPECT_EQ(input.waves, input.ends ? kWaves : 0);
+      ends.push_back(input.ends);
+    }
+    return ends;
+  };
+  EXPECT_EQ(shown(in_order()), (std::vector<bool>{true, false, false}));
+  rows[0] = -1;
+  EXPECT_EQ(shown(in_order()), (std::vector<bool>{false, false, false}));
 }
 
 TEST(Inputs, WavesHalveTheirLength) {
@@ -178,10 +207,12 @@ TEST(Inputs, RoundTripAsJson) {
   const std::vector<ColumnInput> inputs = {{},
                                            {Transformation::asinh, 3, 0.5, true, {}, 4},
                                            {{}, 0, 1, false, {1, 2, 5}, 0, true},
-                                           {{}, 0, 1, true, {}, 0, true, {0, 9}}};
+                                           {{}, 0, 1, true, {}, 0, true, {0, 9}},
+                                           {{}, 0, 1, true, {}, 0, false, {}, true}};
   EXPECT_EQ(inputs_from_json(inputs_json(inputs)), inputs);
   const char* const before = R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[]}])";
   EXPECT_FALSE(inputs_from_json(nlohmann::json::parse(before))[0].stays) << "a file from before";
+  EXPECT_FALSE(inputs_from_json(nlohmann::json::parse(before))[0].ends);
   for (const char* bad :
        {R"([{"transformation":"sqrt","centre":0,"width":1,"local":true,"levels":[]}])",
         R"([{"transformation":"asinh","centre":0,"width":0,"local":true,"levels":[]}])",
@@ -189,6 +220,7 @@ TEST(Inputs, RoundTripAsJson) {
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[1,2,3,4,5,6,7,8,9]}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":17}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"waves":-1}])",
+        R"([{"transformation":"none","centre":0,"width":1,"local":false,"levels":[],"ends":true}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"atoms":[1,2,3]}])",
         R"([{"transformation":"none","centre":0,"width":1,"local":true,"levels":[],"atoms":[1e99]}])"}) {
     EXPECT_THROW(inputs_from_json(nlohmann::json::parse(bad)), Error) << bad;

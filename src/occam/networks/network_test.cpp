@@ -236,6 +236,43 @@ TEST(NetworkInput, AtomsAreMarkedAndOtherwiseNotRead) {
   }
 }
 
+// Of two data sets, the second in another unit, whose rows are asked for in tiles.
+TEST(NetworkInput, EndsAreThoseOfTheDataSetWhereverATileBegins) {
+  NetworkConfig config = small({});
+  config.channels = 1;
+  config.standardisation = {{5}, {2}, 1.0, 0.5, 4};
+  config.inputs = {{{}, 0, 1, true, {}, 0, false, {0}, true}};
+  const std::vector<float> x = {3, 0, 11, 4, NAN, 0, NAN, 30, 110, 40};
+  const std::vector<std::int64_t> offsets = {0, 5, 7, 10};
+  const auto from = [](double way) { return 0.5 * std::log(way + 1.0 / 3); };
+  // Least and largest, standardised (and no further than 10), and the ways to them in units of that of the
+  // mean, 6.
+  const double none[2] = {0, 0}, first[2] = {-1, 3}, last[2] = {10, 10};
+  const double low = from(0), high = from(8 / 5.0), near_low = from(1 / 3.0), near_high = from(7 / 5.0);
+  const double farther = from(8 / 3.0);
+  const struct {
+    const double* ends;
+    double from_low, from_high;
+  } expected[] = {{first, low, high},    {first, 0, 0},
+                  {first, farther, low}, {first, near_low, near_high},
+                  {first, 0, 0},         {none, 0, 0},
+                  {none, 0, 0},          {last, low, high},
+                  {last, farther, low},  {last, near_low, near_high}};
+  Workspace workspace;
+  const InputRows<double> input(config, view(x, offsets, 1), workspace);
+  for (std::int64_t begin = 0; begin < 10; ++begin) {
+    const Matrix<const double> read = input.rows(begin, 10 - begin, workspace);
+    ASSERT_EQ(read.columns, 3 + kEndChannels);
+    for (std::int64_t r = begin; r < 10; ++r) {
+      const double* const ends = read.row(r - begin) + 3;
+      EXPECT_NEAR(ends[0], expected[r].ends[0], 1e-12) << begin << " " << r;
+      EXPECT_NEAR(ends[1], expected[r].ends[1], 1e-12) << begin << " " << r;
+      EXPECT_NEAR(ends[2], expected[r].from_low, 1e-12) << begin << " " << r;
+      EXPECT_NEAR(ends[3], expected[r].from_high, 1e-12) << begin << " " << r;
+    }
+  }
+}
+
 // Two series, of which rows are asked for in tiles.
 TEST(NetworkInput, AgesAreThoseOfTheSeriesWhereverATileBegins) {
   NetworkConfig config = small({});

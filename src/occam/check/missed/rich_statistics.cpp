@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "occam/data/extremes.hpp"
 #include "occam/data/series.hpp"
 #include "occam/data/stays.hpp"
 
@@ -425,6 +426,25 @@ void RichStatistics::column(const Typical& typical, const std::vector<double>& v
   if (typical.counts && typical.levels.size() != 2) counts(typical, values, out);
   if (typical.circular) angles(typical, values, out);
   tails(typical, values, out);
+  if (typical.levels.empty()) ends(typical, values, out);
+}
+
+// Where values begin and end, and whether they crowd there, as behind a delay or up to a limit.
+void RichStatistics::ends(const Typical& typical, const std::vector<double>& values, Collector& out) const {
+  const std::string& name = typical.name;
+  const auto n = static_cast<double>(values.size());
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double mean = mean_of(values);
+  for (const auto& [at, what] : {std::pair{low, "least"}, std::pair{high, "largest"}}) {
+    const double end = values.empty() ? 0 : *at;
+    const double far = std::fabs(mean - end);
+    double logs = 0;
+    for (const double value : values) logs += 2 * from_end(std::fabs(value - end), far, n);
+    out.put(end, "{} value of {}", what, name);
+    out.put(log_of(far), "log distance of the mean of {} from the {}", name, what);
+    out.put(logs / n, "mean log distance of {} from the {}", name, what);
+    out.put(logs, "how {} crowd at the {}", name, what);
+  }
 }
 
 void RichStatistics::logarithms(const Typical& typical, const std::vector<double>& values,

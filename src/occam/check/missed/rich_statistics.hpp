@@ -59,6 +59,7 @@ class RichStatistics {
   void logarithms(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void counts(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void angles(const Typical& typical, const std::vector<double>& values, Collector& out) const;
+  void ends(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void tails(const Typical& typical, std::vector<double> values, Collector& out) const;
   void pairs(const Values& data, Collector& out) const;
   void regressions(const std::vector<std::vector<double>>& columns, const char* scale, Collector& out) const;

@@ -87,6 +87,28 @@ TEST(RichStatistics, SeeForHowLongSymbolsStay) {
   EXPECT_GT(ageing(lasting), 10);
 }
 
+// Answers that begin at once behind a delay, beside some whose share rises slowly: whatever the delay.
+TEST(RichStatistics, SeeWhetherValuesCrowdAtAnEnd) {
+  Rng rng(1, Purpose::test, 5);
+  std::vector<float> at_once, slowly;
+  for (int i = 0; i < 400; ++i) {
+    at_once.push_back(static_cast<float>(200 + 100 * rng.gamma(1)));
+    slowly.push_back(static_cast<float>(300 + 50 * rng.gamma(4)));
+  }
+  const RichStatistics rich = learned(at_once, {"time"}, false);
+  const auto crowd = [&](const std::vector<float>& rows, const char* end) {
+    return named(rich, statistics(rich, rows, 1),
+                 (std::string("mean log distance of time from the ") + end).c_str());
+  };
+  EXPECT_NEAR(crowd(at_once, "least"), -0.577, 0.15) << "the mean logarithm of exponential times";
+  EXPECT_GT(crowd(slowly, "least"), -0.3);
+  for (std::vector<float>* rows : {&at_once, &slowly}) {
+    for (float& x : *rows) x = -x;
+  }
+  EXPECT_NEAR(crowd(at_once, "largest"), -0.577, 0.15);
+  EXPECT_GT(crowd(slowly, "largest"), -0.3);
+}
+
 // Rain on some days, in spells or strewn: nothing that rounding or a limit of detection would not bring, too.
 TEST(RichStatistics, SeeWhatComesAgainAndAgainApartFromTheRest) {
   Rng rng(1, Purpose::test, 3);

@@ -1,6 +1,7 @@
 // What kernels compute of one element of a matrix, shared with the plain device of the tests.
 #pragma once
 
+#include "occam/data/extremes.hpp"
 #include "occam/data/stays.hpp"
 #include "occam/engine/cuda/program.hpp"
 #include "occam/nn/factor.hpp"
@@ -23,14 +24,15 @@ OCCAM_BOTH inline double tamed(double z, double plain_within) {
   return plain_within > 0 && beyond > 0 ? copysign(plain_within + log1p(beyond), z) : z;
 }
 
-// A column of a data set relative to mean and spread of its own.
+// A column of a data set relative to mean and spread of its own, and where it begins and ends.
 struct OwnScale {
   double mean = 0, factor = 0;
+  double low = 0, high = 0, count = 0;
 };
 
 OCCAM_BOTH inline OwnScale own_scale(double mean, double squares, double count) {
   const double sd = count > 0 ? sqrt(squares / count) : 0;
-  return {mean, sd > kLeastSpread * fabs(mean) ? 1 / sd : 0};
+  return {mean, sd > kLeastSpread * fabs(mean) ? 1 / sd : 0, 0, 0, count};
 }
 
 // As write_waves (networks/inputs).
@@ -60,17 +62,31 @@ OCCAM_BOTH inline float enter_age(const float* raw, int channels, int column, in
   return static_cast<float>(age_input(rows_here(x, channels, r - first)));
 }
 
+OCCAM_BOTH inline double standardised(const ColumnPlan& plan, double x) {
+  return tamed((transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor,
+               plan.plain_within);
+}
+
+// The ends of a data set, and how far a value is from them (networks/input_rows).
+OCCAM_BOTH inline void enter_ends(const ColumnPlan& plan, float x, bool missing, const OwnScale& own,
+                                  float* out) {
+  const bool any = own.count > 0;
+  out[0] = any ? static_cast<float>(within(standardised(plan, own.low), kFarthest)) : 0.0f;
+  out[1] = any ? static_cast<float>(within(standardised(plan, own.high), kFarthest)) : 0.0f;
+  out[2] = missing ? 0.0f : static_cast<float>(from_end(x - own.low, own.mean - own.low, own.count));
+  out[3] = missing ? 0.0f : static_cast<float>(from_end(own.high - x, own.high - own.mean, own.count));
+}
+
 // All that a network reads of one value itself.
-OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, OwnScale own, float* out) {
+OCCAM_BOTH inline void enter(const ColumnPlan& plan, int column, float x, const OwnScale& own, float* out) {
   const bool missing = unread(plan, x);
-  const double standard =
-      missing ? 0 : (transformed(plan.transformation, plan.centre, plan.width, x) - plan.mean) * plan.factor;
-  const double z = tamed(standard, plan.plain_within);
+  const double z = missing ? 0 : standardised(plan, x);
   out[column] = static_cast<float>(within(z, kLargest));
   if (plan.mask_at >= 0) out[plan.mask_at] = isnan(x) ? 1.0f : 0.0f;
   if (plan.local_at >= 0) {
     out[plan.local_at] = missing ? 0.0f : static_cast<float>(within((x - own.mean) * own.factor, kFarthest));
   }
+  if (plan.ends_at >= 0) enter_ends(plan, x, missing, own, out + plan.ends_at);
   if (plan.waves > 0) enter_waves(static_cast<float>(within(z, kFarthest)), plan.waves, out + plan.waves_at);
   for (int k = 0; k < plan.levels; ++k) out[plan.levels_at + k] = x == plan.level[k] ? 1.0f : 0.0f;
   for (int k = 0; k < plan.atoms; ++k) out[plan.atoms_at + k] = x == plan.atom[k] ? 1.0f : 0.0f;

@@ -8,27 +8,38 @@ namespace occam::gpu {
 
 inline constexpr int kInputThreads = 128;
 
-// The sum over a block, in an order that does not change; for all threads.
-template <int kThreads>
-__device__ double block_sum(double x) {
-  __shared__ double sums[kThreads];
+// What two of the numbers of a block make, and that with the next, in an order that does not change; for all
+// threads.
+template <int kThreads, class Join>
+__device__ double block_joined(double x, const Join& join) {
+  __shared__ double parts[kThreads];
   __syncthreads();
-  sums[threadIdx.x] = x;
+  parts[threadIdx.x] = x;
   __syncthreads();
   for (int half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    if (threadIdx.x < half) parts[threadIdx.x] = join(parts[threadIdx.x], parts[threadIdx.x + half]);
     __syncthreads();
   }
-  return sums[0];
+  return parts[0];
+}
+template <int kThreads>
+__device__ double block_sum(double x) {
+  return block_joined<kThreads>(x, [](double a, double b) { return a + b; });
+}
+template <int kThreads>
+__device__ double block_least(double x) {
+  return block_joined<kThreads>(x, [](double a, double b) { return a < b ? a : b; });
 }
 
 __device__ inline OwnScale own_scale_of(const ColumnPlan& plan, const float* raw, int channels, int column,
                                         int first, int last) {
-  double sum = 0, count = 0, squares = 0;
+  double sum = 0, count = 0, squares = 0, low = INFINITY, high = -INFINITY;
   for (int r = first + threadIdx.x; r < last; r += kInputThreads) {
     const float x = raw[static_cast<std::int64_t>(r) * channels + column];
     if (unread(plan, x)) continue;
     sum += x;
+    low = low < x ? low : x;
+    high = high > x ? high : x;
     ++count;
   }
   sum = block_sum<kInputThreads>(sum);
@@ -38,7 +49,11 @@ __device__ inline OwnScale own_scale_of(const ColumnPlan& plan, const float* raw
     const float x = raw[static_cast<std::int64_t>(r) * channels + column];
     if (!unread(plan, x)) squares += (x - mean) * (x - mean);
   }
-  return own_scale(mean, block_sum<kInputThreads>(squares), count);
+  OwnScale own = own_scale(mean, block_sum<kInputThreads>(squares), count);
+  if (plan.ends_at < 0) return own;
+  own.low = block_least<kInputThreads>(low);
+  own.high = -block_least<kInputThreads>(-high);
+  return own;
 }
 
 // Data sets in turn, by `blocks` blocks.

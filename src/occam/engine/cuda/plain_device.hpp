@@ -62,11 +62,13 @@ class PlainDevice final : public Device {
 
   OwnScale own_scale_of(int column, int first, int last) const {
     const int D = program_.input.channels;
-    double sum = 0, squares = 0, count = 0;
+    double sum = 0, squares = 0, count = 0, low = INFINITY, high = -INFINITY;
     for (int r = first; r < last; ++r) {
       const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
       if (unread(program_.input.columns[column], x)) continue;
       sum += x;
+      low = std::min<double>(low, x);
+      high = std::max<double>(high, x);
       ++count;
     }
     const double mean = count > 0 ? sum / count : 0;
@@ -74,7 +76,10 @@ class PlainDevice final : public Device {
       const float x = feed_.raw[static_cast<std::int64_t>(r) * D + column];
       if (!unread(program_.input.columns[column], x)) squares += (x - mean) * (x - mean);
     }
-    return own_scale(mean, squares, count);
+    OwnScale own = own_scale(mean, squares, count);
+    own.low = low;
+    own.high = high;
+    return own;
   }
 
   void enter_all() {

@@ -189,6 +189,7 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     plan.factor = 1 / s.scale[c];
     plan.plain_within = s.plain_within;
     plan.mask_at = plan.local_at = plan.waves_at = plan.levels_at = plan.stays_at = plan.atoms_at = -1;
+    plan.ends_at = -1;
     plan.waves = static_cast<std::int32_t>(input.waves);
     plan.levels = static_cast<std::int32_t>(input.levels.size());
     plan.atoms = static_cast<std::int32_t>(input.atoms.size());
@@ -206,6 +207,8 @@ std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
     plans[c].atoms_at = at;
     at += plans[c].atoms;
     if (config.inputs[c].stays) plans[c].stays_at = at++;
+    if (config.inputs[c].ends) plans[c].ends_at = at;
+    at += config.inputs[c].ends ? static_cast<std::int32_t>(kEndChannels) : 0;
   }
   return plans;
 }

@@ -63,7 +63,7 @@ OCCAM_BOTH inline int rows_of(const Feed& feed, bool of_sets, int level) {
 struct ColumnPlan {
   Transformation transformation;
   double centre, width, mean, factor, plain_within;
-  std::int32_t mask_at, local_at, waves_at, levels_at, stays_at, atoms_at;
+  std::int32_t mask_at, local_at, waves_at, levels_at, stays_at, atoms_at, ends_at;
   std::int32_t waves, levels, atoms;
   float level[kFewLevels], atom[kMostAtoms];
 };
