@@ -15,6 +15,9 @@
 namespace occam {
 namespace {
 
+// What is measured from 0 on reaches so many times as far above its middle as below.
+constexpr double kLeaning = 1.5;
+
 const std::vector<std::string>& transformation_names() {
   static const std::vector<std::string> names = {"none", "log", "asinh"};
   return names;
@@ -86,9 +89,12 @@ ColumnInput learn_input(std::vector<float>& values, bool is_time) {
   return input;
 }
 
-// A duration, an amount, a concentration: no counts, and nothing below 0. Values in order.
+// A duration, an amount, a concentration: no counts, nothing below 0, and most of it nearer to that end than
+// to the other, which is not so of a temperature or a heart rate. Values in order.
 bool is_measure(const std::vector<float>& sorted) {
-  return !sorted.empty() && sorted.front() >= 0 &&
+  if (sorted.empty() || sorted.front() < 0) return false;
+  const double middle = quantile(sorted, 0.5);
+  return quantile(sorted, 0.95) - middle > kLeaning * (middle - quantile(sorted, 0.05)) &&
          std::any_of(sorted.begin(), sorted.end(), [](float x) { return x != std::floor(x); });
 }
 

@@ -74,8 +74,8 @@ inline constexpr std::int64_t kMoreWaves = 6;  // where models are many
 inline constexpr std::int64_t kMostWaves = 16;
 
 // For every column of these data sets. Missing values (NaN) are left out. Ordered data have waves and ends of
-// measures alone (continuous, never negative): elsewhere a value has its meaning beside its neighbours. What
-// has few values is told apart by how long they stay.
+// measures alone (continuous, never negative, skewed): elsewhere a value has its meaning beside its
+// neighbours. What has few values is told apart by how long they stay.
 std::vector<ColumnInput> learn_inputs(Ragged<const float> data, bool ordered = false,
                                       std::int64_t waves = kWaves);
 // The transformation alone, by the same rule.

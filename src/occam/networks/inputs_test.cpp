@@ -172,7 +172,9 @@ TEST(Inputs, MeasuresOfASeriesComeWithWavesAndEndsToo) {
   };
   EXPECT_EQ(shown(in_order()), (std::vector<bool>{true, false, false}));
   rows[0] = -1;
-  EXPECT_EQ(shown(in_order()), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(shown(in_order()), (std::vector<bool>{false, false, false})) << "below 0";
+  for (std::size_t i = 0; i < rows.size(); i += 3) rows[i] = static_cast<float>(80 + 5 * rng.normal());
+  EXPECT_EQ(shown(in_order()), (std::vector<bool>{false, false, false})) << "a heart rate";
 }
 
 TEST(Inputs, WavesHalveTheirLength) {
