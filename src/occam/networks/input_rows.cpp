@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "occam/data/extremes.hpp"
 #include "occam/data/stays.hpp"
@@ -12,6 +13,17 @@ namespace {
 
 // A data set whose values differ by less than so much of themselves counts as constant.
 constexpr double kLeastSpread = 1e-12;
+
+// use(row, its data set) for some rows, in order.
+template <class Use>
+void each_row(const std::int64_t* offsets, std::int64_t sets, std::int64_t first, std::int64_t count,
+              const Use& use) {
+  std::int64_t set = std::upper_bound(offsets, offsets + sets, first) - offsets - 1;
+  for (std::int64_t r = first; r < first + count; ++r) {
+    while (r >= offsets[set + 1]) ++set;
+    use(r, set);
+  }
+}
 
 }  // namespace
 
@@ -94,16 +106,14 @@ template <class T>
 void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
   const ColumnInput& input = config_->inputs[static_cast<std::size_t>(column)];
   const std::int64_t stride = width(*config_);
-  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
-  std::int64_t set = above - data_.offsets - 1;
-  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
-    while (r >= data_.offsets[set + 1]) ++set;
+  each_row(data_.offsets, data_.sets, first, count, [&](std::int64_t r, std::int64_t set) {
     const OwnScale& scale = scales_[set * config_->channels + column];
     const float raw = data_.x.row(r)[column];
     const double x = (raw - scale.mean) * scale.factor;
     const bool read = !std::isnan(x) && !input.is_atom(raw);
     *out = read ? static_cast<T>(std::clamp(x, -kFarthestInput, kFarthestInput)) : T{0};
-  }
+    out += stride;
+  });
 }
 
 // The least and the largest of one column in its own data set, and how far a row is from them.
@@ -117,14 +127,11 @@ void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int6
     return static_cast<T>(std::clamp(z, -kFarthestInput, kFarthestInput));
   };
   const std::int64_t stride = width(*config_);
-  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
-  std::int64_t set = above - data_.offsets - 1;
+  std::int64_t before = -1;
   T low{0}, high{0};
-  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
-    const bool next = r == first || r >= data_.offsets[set + 1];
-    while (r >= data_.offsets[set + 1]) ++set;
+  each_row(data_.offsets, data_.sets, first, count, [&](std::int64_t r, std::int64_t set) {
     const OwnScale& own = scales_[set * config_->channels + column];
-    if (next) {
+    if (set != std::exchange(before, set)) {
       low = own.count > 0 ? standard(own.low) : T{0};
       high = own.count > 0 ? standard(own.high) : T{0};
     }
@@ -134,24 +141,23 @@ void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int6
     out[1] = high;
     out[2] = read ? static_cast<T>(from_end(x - own.low, own.mean - own.low, own.count)) : T{0};
     out[3] = read ? static_cast<T>(from_end(own.high - x, own.high - own.mean, own.count)) : T{0};
-  }
+    out += stride;
+  });
 }
 
 // How long one column has had the value of a row.
 template <class T>
 void InputRows<T>::write_stays(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
   const std::int64_t stride = width(*config_);
-  const std::int64_t* const above = std::upper_bound(data_.offsets, data_.offsets + data_.sets, first);
-  std::int64_t set = above - data_.offsets - 1;
   int age = 0;
-  for (std::int64_t r = first; r < first + count; ++r, out += stride) {
-    while (r >= data_.offsets[set + 1]) ++set;
+  each_row(data_.offsets, data_.sets, first, count, [&](std::int64_t r, std::int64_t set) {
     const float* x = data_.x.row(r) + column;
     const std::int64_t earlier = r - data_.offsets[set];
     const bool follows = r > first && earlier > 0 && x[0] == *(x - data_.x.stride);
     age = follows ? std::min(age + 1, kLongestStay) : rows_here(x, data_.x.stride, earlier);
     *out = static_cast<T>(age_input(age));
-  }
+    out += stride;
+  });
 }
 
 template <class T>

@@ -236,7 +236,8 @@ TEST(NetworkInput, AtomsAreMarkedAndOtherwiseNotRead) {
   }
 }
 
-// Of two data sets, the second in another unit, whose rows are asked for in tiles.
+// Of three data sets, the second with nothing to read, the third in another unit; rows are asked for in
+// tiles.
 TEST(NetworkInput, EndsAreThoseOfTheDataSetWhereverATileBegins) {
   NetworkConfig config = small({});
   config.channels = 1;

@@ -58,7 +58,7 @@ std::string network_text(const NetworkFile& file) {
   for (std::size_t c = 0; c < file.config.inputs.size(); ++c) {
     const ColumnInput& input = file.config.inputs[c];
     if (input.transformation == Transformation::none && input.levels.empty() && input.atoms.empty() &&
-        !input.stays)
+        !input.stays && !input.ends)
       continue;
     line("", fmt::format("{}: {}", file.columns[c], input.text()));
   }
