@@ -10,9 +10,12 @@ OCCAM := build/release/apps/occam/occam
 # Tests that use several threads: suites named so, the thread pool and the simulator.
 THREADED := *Threaded*:ThreadPool*:Simulator*
 
-# $(call build,PRESET,TARGETS): configures once; CMake itself notices later changes.
+# Clang compiles for sanitizers in half the time that GCC takes; where there is none, the usual compiler will do.
+sanitizing = $(firstword $(shell command -v clang++-16 clang++ c++))
+
+# $(call build,PRESET,TARGETS[,OPTIONS]): configures once; CMake itself notices later changes.
 define build
-	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev $(if $(OCCAM_HEADERS),-DOCCAM_HEADERS=$(OCCAM_HEADERS))
+	@test -f build/$(1)/build.ninja || cmake --preset $(1) -Wno-dev $(if $(OCCAM_HEADERS),-DOCCAM_HEADERS=$(OCCAM_HEADERS)) $(3)
 	@cmake --build build/$(1) -j $(JOBS) --target $(2)
 endef
 
@@ -50,8 +53,8 @@ test: ## all tests, also under sanitizers, and the formatting check
 	@$(with_python)
 	$(call build,release,all)
 	@scripts/kernels.sh $(PYTHON)
-	$(call build,asan,unit_tests fuzz_burst mpi_ranks)
-	$(call build,tsan,threaded_tests)
+	$(call build,asan,unit_tests fuzz_burst mpi_ranks,-DCMAKE_CXX_COMPILER=$(sanitizing))
+	$(call build,tsan,threaded_tests,-DCMAKE_CXX_COMPILER=$(sanitizing))
 	@scripts/sanitized.sh '$(THREADED)'
 	@echo "== all tests"
 	@ctest --preset release -j $(JOBS) --progress

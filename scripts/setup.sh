@@ -21,7 +21,8 @@ for part in "$@"; do
     # Chromium for the tests of reports, with Firefox for those of pages; Python and R for those of simulators in these languages
     # emscripten, with fast_float, for the web pages that compare; Open MPI for runs on several machines
     # groff and pkg-config for what `make install` installs
-    test) packages+=(python3 python3-numpy r-base-core groff-base pkg-config libopenmpi-dev openmpi-bin)
+    # clang for the sanitizers: it compiles in half the time
+    test) packages+=(clang-16 libclang-rt-16-dev python3 python3-numpy r-base-core groff-base pkg-config libopenmpi-dev openmpi-bin)
       optional+=(chromium firefox-esr emscripten libfast-float-dev) npm_folders+=(tests/web) ;;
     *) echo "setup: there is no part '$part'; the parts are bench, fuzz, package, page, python and test" >&2; exit 64 ;;
   esac

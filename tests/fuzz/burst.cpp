@@ -1,6 +1,6 @@
 // All fuzz targets as one plain program, for any compiler: runs the corpus, then mutations of it drawn from a
 // fixed seed.
-//   fuzz_burst CORPUS [EXECUTIONS [TARGET...]]     EXECUTIONS of each target (network files: a tenth of them)
+//   fuzz_burst CORPUS [EXECUTIONS [TARGET...]]     EXECUTIONS of each target (a tenth of whole networks)
 // OCCAM_FUZZ_SEED draws others. An input that ends in a finding is written to `finding-TARGET` in the present
 // folder.
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OCCAM_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -36,7 +36,7 @@ void keep_input() {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(OCCAM_ADDRESS_SANITIZER)
 void keep_input_and_end(int number) {
   keep_input();
   std::_Exit(128 + number);
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: fuzz_burst CORPUS [EXECUTIONS [TARGET...]]\n");
     return 64;
   }
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OCCAM_ADDRESS_SANITIZER)
   __sanitizer_set_death_callback(keep_input);
 #else
   for (const int number : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(number, keep_input_and_end);
@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), target.name) == wanted.end()) continue;
     std::printf("%-12s", target.name);
     std::fflush(stdout);
-    const bool slow = std::string(target.name) == "network";
+    const std::string name = target.name;
+    const bool slow = name == "network" || name == "checkpoint";
     std::printf(" %zu executions\n", burst(target, argv[1], slow ? executions / 10 : executions));
   }
 }

@@ -294,7 +294,7 @@ TEST(NetworkFile, ClaimsTakeNoMemory) {
   status >> pages;
   const rlimit tight{pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{64} << 20),
                      before.rlim_max};
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(OCCAM_ADDRESS_SANITIZER) || defined(OCCAM_THREAD_SANITIZER)
   const std::string got = refusal(small);  // a sanitizer needs its own terabytes
 #else
   ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
