@@ -3,7 +3,7 @@
 // (`boundary` is the rest, as a part of it). And C++ files: the simplest decision model beside the same loop
 // compiled into this program; and what it costs that they run in a process of their own, for a coin, the
 // cheapest model there is, and for the epidemic of the examples: CPU time of both processes beside that of
-// the same function called in this one.
+// the same function called in this one. And what it costs to look parameters up by name in every row.
 #define OCCAM_HOST  // of simulator.h: only the plain C structures
 #include <array>
 #include <cstdlib>
@@ -261,10 +261,66 @@ void cpp_epidemic(benchmark::State& state) {
   handed_over(state, OCCAM_SOURCE "/examples/cpp-epidemic", "problem.toml", "epidemic.cpp", 60);
 }
 
+// A regression that looks its coefficients up in every row, as many write it, or once before the loop.
+constexpr const char* kInTheLoop = R"(
+#include <occam/simulator.h>
+
+bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
+  for (long i = 0; i < out.n(); ++i) {
+    const double x = rng.uniform();
+    out(i, 0) = x;
+    out(i, 1) = p["intercept"] + (p.has("slope") ? p["slope"] * x : 0) + rng.normal(0, p["sigma"]);
+  }
+  return true;
+}
+)";
+constexpr const char* kBeforeTheLoop = R"(
+#include <occam/simulator.h>
+
+bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {
+  const double intercept = p["intercept"], slope = p.has("slope") ? p["slope"] : 0, sigma = p["sigma"];
+  for (long i = 0; i < out.n(); ++i) {
+    const double x = rng.uniform();
+    out(i, 0) = x;
+    out(i, 1) = intercept + slope * x + rng.normal(0, sigma);
+  }
+  return true;
+}
+)";
+
+void cpp_names(benchmark::State& state) {
+  const Folder folder;
+  write_file_atomic(folder / "in.cpp", kInTheLoop);
+  write_file_atomic(folder / "before.cpp", kBeforeTheLoop);
+  write_file_atomic(folder / "p.toml",
+                    "name = \"lines\"\nn = 100\ncolumns = [\"x\", \"y\"]\nsimulator = \"in.cpp\"\n"
+                    "[parameters]\nsigma = \"uniform(0.5, 2)\"\nintercept = \"normal(0, 1)\"\n"
+                    "[model.line]\nslope = \"normal(0, 1)\"\n[model.constant]\n");
+  const Problem problem = load_problem(folder / "p.toml");
+  const Model& model = problem.models()[0];
+  Requests requests(model.family(), {1, 0.5, 2}, kSets, kTosses);
+  const Direct in = load(folder / "in.cpp", folder / "in.so");
+  const Direct before = load(folder / "before.cpp", folder / "before.so");
+  if (in == nullptr || before == nullptr) return state.SkipWithError("the files do not compile");
+  double in_us = 0, before_us = 0;
+  for (auto _ : state) {
+    const double start_us = cpu_us();
+    call_directly(in, model, requests);
+    const double between_us = cpu_us();
+    call_directly(before, model, requests);
+    in_us += between_us - start_us;
+    before_us += cpu_us() - between_us;
+  }
+  const auto iterations = static_cast<double>(state.iterations());
+  state.counters["in_the_loop_us"] = in_us / iterations;
+  state.counters["before_the_loop_us"] = before_us / iterations;
+}
+
 BENCHMARK(python)->UseRealTime();
 BENCHMARK(cpp_file)->UseRealTime();
 BENCHMARK(cpp_coin)->UseRealTime()->Iterations(20000);
 BENCHMARK(cpp_epidemic)->UseRealTime()->Iterations(1000);
+BENCHMARK(cpp_names)->Iterations(3000);
 BENCHMARK(scalar);
 
 }  // namespace

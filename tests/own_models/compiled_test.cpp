@@ -55,6 +55,21 @@ TEST_F(Compiled, NamesMayBePutTogether) {
   EXPECT_EQ(plain, must(simulate_));
 }
 
+TEST_F(Compiled, NamesThatBeginAlikeAreToldApart) {
+  body(
+      "  if (p[\"b\"] != 1 || p[\"b1\"] != (p.is(\"line\") ? 2 : 3)) return false;\n"
+      "  if (p.has(\"b10\") || p.has(\"\") || p.is(\"lin\") || p.is(\"lines2\")) return false;\n"
+      "  for (long i = 0; i < out.n(); ++i) out(i, \"xx\") = 10 + (out(i, \"x\") = 7);\n"
+      "  return true;");
+  shell_.write("p.toml",
+               "name = \"names\"\nn = 1\ncolumns = [\"xx\", \"x\"]\nsimulator = \"coin.cpp\"\n"
+               "[model.line]\nb = 1\nb1 = 2\n[model.lines]\nb1 = 3\nb = 1\n");
+  const std::string rows = must("occam simulate p.toml --datasets 2 --quiet --model line") +
+                           must("occam simulate p.toml --datasets 2 --quiet --model lines");
+  EXPECT_EQ(rows,
+            "dataset,model,xx,x\n0,line,17,7\n1,line,17,7\ndataset,model,xx,x\n0,lines,17,7\n1,lines,17,7\n");
+}
+
 TEST_F(Compiled, SeveralProgramsMayCompileAtOnce) {
   shell_.write("coin.cpp", kCppCoin);
   shell_.write("p.toml", coins("\"coin.cpp\""));

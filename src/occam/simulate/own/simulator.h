@@ -83,6 +83,17 @@ struct occam_work_v2 {
 #ifndef OCCAM_HOST  // all below is for your file, not for the program that loads it
 
 namespace occam {
+namespace detail {
+
+// Simulators look names up in their innermost loops, and most names differ in their first letters.
+inline bool is(const char* text, std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (text[i] != name[i] || text[i] == '\0') return false;
+  }
+  return text[name.size()] == '\0';
+}
+
+}  // namespace detail
 
 // The parameters of one data set, by the names they have in the problem file.
 class Parameters {
@@ -91,7 +102,7 @@ class Parameters {
 
   double operator[](std::string_view name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
-      if (request_.names[i] != name) continue;
+      if (!detail::is(request_.names[i], name)) continue;
       if (!std::isnan(request_.theta[i])) return request_.theta[i];
       throw std::out_of_range("parameter '" + std::string(name) + "' of model '" + request_.model +
                               "' is free: it has a prior, not a value");
@@ -101,13 +112,13 @@ class Parameters {
   }
   bool has(std::string_view name) const {
     for (std::int64_t i = 0; i < request_.parameters; ++i) {
-      if (request_.names[i] == name) return true;
+      if (detail::is(request_.names[i], name)) return true;
     }
     return false;
   }
   // The name of the model, for a file that simulates several.
   const char* model() const { return request_.model; }
-  bool is(std::string_view model) const { return request_.model == model; }
+  bool is(std::string_view model) const { return detail::is(request_.model, model); }
 
  private:
   const occam_request_v1& request_;
@@ -148,7 +159,7 @@ class Rows {
  private:
   long place(std::string_view column) const {
     for (long c = 0; c < columns_; ++c) {
-      if (request_.column_names[c] == column) return c;
+      if (detail::is(request_.column_names[c], column)) return c;
     }
     throw std::out_of_range("the problem file has no column '" + std::string(column) + "'");
   }
