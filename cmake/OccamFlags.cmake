@@ -42,9 +42,11 @@ if(OCCAM_SANITIZE)
   target_compile_options(occam_flags INTERFACE -fsanitize=${OCCAM_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(occam_flags INTERFACE -fsanitize=${OCCAM_SANITIZE})
   # Compilers tell it in different ways.
-  string(REGEX MATCH "address|thread" sanitizer ${OCCAM_SANITIZE})
-  string(TOUPPER ${sanitizer} sanitizer)
-  target_compile_definitions(occam_flags INTERFACE OCCAM_${sanitizer}_SANITIZER)
+  if(OCCAM_SANITIZE MATCHES "address")
+    target_compile_definitions(occam_flags INTERFACE OCCAM_ADDRESS_SANITIZER)
+  elseif(OCCAM_SANITIZE MATCHES "thread")
+    target_compile_definitions(occam_flags INTERFACE OCCAM_THREAD_SANITIZER)
+  endif()
   if(OCCAM_SANITIZE MATCHES "undefined")
     # Null pointers end in a trace of the address sanitizer anyway; checking every one of them is what costs.
     target_compile_options(occam_flags INTERFACE -fno-sanitize-recover=undefined

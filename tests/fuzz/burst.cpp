@@ -93,6 +93,7 @@ int main(int argc, char** argv) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), target.name) == wanted.end()) continue;
     std::printf("%-12s", target.name);
     std::fflush(stdout);
+    // Under sanitizers one of these takes as long as a hundred of the others; `make fuzz` runs them in full.
     const std::string name = target.name;
     const bool slow = name == "network" || name == "checkpoint";
     std::printf(" %zu executions\n", burst(target, argv[1], slow ? executions / 10 : executions));
