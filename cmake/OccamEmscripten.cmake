@@ -7,7 +7,6 @@ target_compile_options(occam_flags INTERFACE -Wall -Wextra -Wno-missing-field-in
                        -fno-math-errno -fwasm-exceptions)
 target_compile_options(occam_native INTERFACE -msimd128)
 target_compile_definitions(occam_dependencies INTERFACE HWY_COMPILE_ONLY_STATIC=1)
-set(OCCAM_PCH OFF)
 set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 5)
 

@@ -31,7 +31,14 @@ std::vector<std::string> names() {
   return all;
 }
 
-class ExactZoo : public OwnModels, public ::testing::WithParamInterface<std::string> {};
+// Compiling takes longer than asking: half as long with little optimisation.
+class ExactProblems : public OwnModels, public ::testing::WithParamInterface<std::string> {
+ protected:
+  ExactProblems() { ::setenv("CXXFLAGS", "-O1", 1); }
+  ~ExactProblems() override { ::unsetenv("CXXFLAGS"); }
+};
+
+class ExactZoo : public ExactProblems {};
 
 TEST_P(ExactZoo, ExactPosteriorFitsTheSimulator) {
   // As `reproduce` runs it: from the texts inside the program.
@@ -87,7 +94,7 @@ std::vector<std::string> unseen_names() {
   return all;
 }
 
-class UnseenProblems : public OwnModels, public ::testing::WithParamInterface<std::string> {};
+class UnseenProblems : public ExactProblems {};
 
 TEST_P(UnseenProblems, KnowTheirAnswer) {
   const Problem problem = load_problem(OCCAM_SOURCE "/bench/unseen/" + GetParam() + ".toml");

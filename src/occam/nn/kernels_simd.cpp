@@ -33,7 +33,7 @@ template <class T>
 using Vec = hn::Vec<Lanes<T>>;
 
 // Registers decide the block: accumulators + a row of b + one broadcast must fit.
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE2
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSE2
 constexpr int kMaxVectors = 2;
 constexpr int rows_for(int vectors) {
   return vectors == 2 ? 6 : 8;
@@ -295,7 +295,7 @@ HWY_INLINE void one_panel(const Product<T>& p, const T* a, const T* b, Index b_s
       return panel_rows<kTransposed, 1>(p, a, b, b_stride, inner, c, bias, columns);
     case 2:
       return panel_rows<kTransposed, 2>(p, a, b, b_stride, inner, c, bias, columns);
-#if !(HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE2)
+#if !(HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSE2)
     case 3:
       return panel_rows<kTransposed, 3>(p, a, b, b_stride, inner, c, bias, columns);
     case 4:

@@ -31,12 +31,21 @@ void wait_while(std::atomic<Value>& flag, Value old) {
   while (flag.load(std::memory_order_acquire) == old) flag.wait(old, std::memory_order_acquire);
 }
 
+// Those that this process may use: none where the system does not say.
+cpu_set_t allowed_cores() {
+  cpu_set_t cores{};
+#ifdef __linux__
+  ::sched_getaffinity(0, sizeof(cores), &cores);
+#endif
+  return cores;
+}
+
 }  // namespace
 
 int available_cores() {
 #ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  const cpu_set_t cores = allowed_cores();
+  if (const int allowed = CPU_COUNT(&cores); allowed > 0) return allowed;
 #endif
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -47,10 +56,9 @@ int available_cores(Communicator& ranks) {
   // Ranks of one machine that may use the same cores: nobody has shared them out.
   struct Place {
     char machine[256] = {};
-    cpu_set_t cores{};
+    cpu_set_t cores = allowed_cores();
   } place;
   ::gethostname(place.machine, sizeof(place.machine) - 1);
-  ::sched_getaffinity(0, sizeof(place.cores), &place.cores);
   std::vector<std::byte> all;
   std::vector<std::int64_t> ends;
   ranks.gather(std::as_bytes(std::span(&place, 1)), all, ends);
