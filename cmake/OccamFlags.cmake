@@ -27,12 +27,9 @@ endif()
 if(OCCAM_SANITIZE)
   # Light debug information keeps the sanitizer builds short; traces still name lines.
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
-  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
-  if(OCCAM_SANITIZE MATCHES "address")
-    # Compiling takes longer than running the tests: half as long without optimisation. What does take long to run
-    # (files that end in _simd.cpp, see occam_simd_sources) is optimised all the same.
-    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
-  endif()
+  # Compiling takes longer than running the tests: half as long without optimisation. What does take long to run (files
+  # that end in _simd.cpp, see occam_simd_sources) is optimised all the same.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
   if(OCCAM_FUZZ)
     # Millions of executions: here speed counts. Targets link what they need as archives, so that they run elsewhere.
     set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -gz")
