@@ -158,3 +158,50 @@ class Sums {
  private:
   double xx_[K][K] = {}, xy_[K] = {}, yy_ = 0, n_ = 0;
 };
+
+// Sums of a linear mixed model: coefficients ~ normal(0, sd) in units of the noise, whose variance has an inverse gamma
+// prior. Each row has few predictors that are not 0.
+class MixedSums {
+ public:
+  explicit MixedSums(std::size_t coefficients) : k_(coefficients), xx_(k_ * k_), xy_(k_) {}
+
+  struct Term {
+    std::size_t coefficient;
+    double x;
+  };
+  void add(const std::vector<Term>& terms, double y) {
+    for (const Term& a : terms) {
+      xy_[a.coefficient] += a.x * y;
+      for (const Term& b : terms) xx_[a.coefficient * k_ + b.coefficient] += a.x * b.x;
+    }
+    yy_ += y * y;
+    ++n_;
+  }
+
+  // Coefficients with an sd of 0 are not in it.
+  double evidence(const std::vector<double>& sd, double shape, double scale) const {
+    std::vector<std::size_t> in;
+    for (std::size_t i = 0; i < k_; ++i) {
+      if (sd[i] > 0) in.push_back(i);
+    }
+    const std::size_t k = in.size();
+    std::vector<double> a(k * k, 0.0), b(k);
+    for (std::size_t i = 0; i < k; ++i) {
+      b[i] = xy_[in[i]] * sd[in[i]];
+      for (std::size_t j = 0; j <= i; ++j) a[i * k + j] = xx_[in[i] * k_ + in[j]] * sd[in[i]] * sd[in[j]];
+      a[i * k + i] += 1;
+    }
+    const double log_det = cholesky(a, k);
+    solve_lower(a, b);
+    double squares = yy_;
+    for (const double one : b) squares -= one * one;
+    return -0.5 * log_det + log_variance_evidence(n_, squares, shape, scale);
+  }
+
+ private:
+  std::size_t k_;
+  std::vector<double> xx_, xy_;
+  double yy_ = 0, n_ = 0;
+};
+
+inline double log_half_normal(double x, double sd) { return std::log(2.0) + log_normal(x, 0, sd); }

@@ -30,13 +30,16 @@ inline bool has_design(const std::vector<Column>& columns) {
   return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.given(); });
 }
 
-// The places of labels.
-inline std::vector<std::int64_t> labels_of(const std::vector<Column>& columns) {
+// Where the columns of a role stand.
+inline std::vector<std::int64_t> columns_of(const std::vector<Column>& columns, Role role) {
   std::vector<std::int64_t> places;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].role == Role::label) places.push_back(static_cast<std::int64_t>(c));
+    if (columns[c].role == role) places.push_back(static_cast<std::int64_t>(c));
   }
   return places;
+}
+inline std::vector<std::int64_t> labels_of(const std::vector<Column>& columns) {
+  return columns_of(columns, Role::label);
 }
 
 }  // namespace occam

@@ -84,7 +84,13 @@ void check(const NetworkConfig& config) {
           "the column of times of its statistics is not usable");
   require(increasing_columns(statistics.labels, config.channels),
           "the columns of labels of its statistics are not usable");
-  require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty(),
+  const PlaceColumns& places = statistics.places;
+  require(increasing_columns(places.columns, config.channels) &&
+              places.columns.size() <= kMostDimensions && places.scale.size() == places.columns.size() &&
+              std::all_of(places.scale.begin(), places.scale.end(), usable),
+          "the columns of places of its statistics are not usable");
+  require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty() ||
+              !places.columns.empty(),
           "its statistics are of a list that is not known");
 }
 
@@ -124,7 +130,7 @@ std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
 
 Statistics statistics_for(const NetworkConfig& config) {
   const StatisticsScale& s = config.statistics;
-  return Statistics(base_channels(config), s.list, s.time, s.labels);
+  return Statistics(base_channels(config), s.list, s.time, s.labels, s.places);
 }
 
 // Without the padding of rows, which for a column or two would be most of it.
@@ -233,7 +239,8 @@ Fields fields(NetworkOptions& o) {
 }
 
 void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
-                                const std::vector<std::int64_t>& labels) {
+                                const std::vector<std::int64_t>& labels,
+                                const std::vector<std::int64_t>& design) {
   inputs.clear();
   if (options.inputs == "robust") inputs = learn_inputs(data, ordered, options.waves);
   standardisation = learn_standardisation(data, inputs);
@@ -256,7 +263,8 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
     const auto place = std::lower_bound(statistics.labels.begin(), statistics.labels.end(), label);
     if (place == statistics.labels.end() || *place != label) statistics.labels.insert(place, label);
   }
-  if (!ordered && statistics.labels.empty()) return;
+  if (!ordered) statistics.places = find_places(data, design, statistics.labels);
+  if (!ordered && statistics.labels.empty() && statistics.places.columns.empty()) return;
   const Statistics plain = statistics_for(*this);
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));
@@ -305,6 +313,9 @@ json NetworkConfig::json() const {
     if (statistics.time.column >= 0)
       result["statistics"]["time"] = {{"column", statistics.time.column}, {"gap", statistics.time.gap}};
     if (!statistics.labels.empty()) result["statistics"]["labels"] = statistics.labels;
+    const PlaceColumns& places = statistics.places;
+    if (!places.columns.empty())
+      result["statistics"]["places"] = {{"columns", places.columns}, {"scale", places.scale}};
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -339,12 +350,17 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
                            .scale = t.at("scale").get<std::vector<double>>(),
                            .list = static_cast<StatisticsList>(list),
                            .time = {},
-                           .labels = {}};
+                           .labels = {},
+                           .places = {}};
       if (t.contains("time")) {
         config.statistics.time = {whole_number(t.at("time").at("column")),
                                   t.at("time").at("gap").get<double>()};
       }
       if (t.contains("labels")) config.statistics.labels = whole_numbers(t.at("labels"));
+      if (t.contains("places")) {
+        config.statistics.places = {whole_numbers(t.at("places").at("columns")),
+                                    t.at("places").at("scale").get<std::vector<double>>()};
+      }
     }
     const auto& s = json.at("standardisation");
     config.standardisation = {

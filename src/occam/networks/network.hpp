@@ -42,6 +42,7 @@ struct StatisticsScale {
   StatisticsList list = kNewestStatistics;
   TimeColumn time;
   std::vector<std::int64_t> labels;  // columns that say which rows belong together
+  PlaceColumns places;               // columns that say where
 };
 
 struct NetworkOptions {
@@ -73,7 +74,8 @@ struct NetworkConfig {
   StatisticsScale statistics;
 
   // All that is learned from simulations about the input.
-  void learn_input(Ragged<const float> data, bool ordered, const std::vector<std::int64_t>& labels = {});
+  void learn_input(Ragged<const float> data, bool ordered, const std::vector<std::int64_t>& labels = {},
+                   const std::vector<std::int64_t>& design = {});
 
   nlohmann::json json() const;
   static NetworkConfig from_json(const nlohmann::json& json);  // Error(bad_config) if anything is amiss

@@ -193,7 +193,7 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   config.statistics = {{0.0}, {1.0}, kNewestStatistics};
   nlohmann::json description = config.json();
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, kNewestStatistics);
-  for (const nlohmann::json& bad : std::vector<nlohmann::json>{0, -1, 6, 4294967298, 1e30, "2", nullptr}) {
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{0, -1, 7, 4294967298, 1e30, "2", nullptr}) {
     description["statistics"]["list"] = bad;
     EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
   }

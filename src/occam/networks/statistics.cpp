@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "occam/data/periods.hpp"
 #include "occam/data/sums.hpp"
 
 namespace occam {
@@ -444,9 +445,24 @@ void memories(Matrix<const float> raw, const TimeColumn& time, std::span<const d
   for (const double gain : {memory.line_alone, level, line, line - level}) write(std::asinh(gain / 2));
 }
 
+// And whether they come back.
+void periods(Matrix<const float> raw, const TimeColumn& time, std::span<const double> values,
+             Workspace& workspace, Writer& write) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  const std::span<double> t(workspace.take<double>(n), values.size());
+  for (std::size_t i = 0; i < t.size(); ++i) t[i] = raw.row(static_cast<std::int64_t>(i))[time.column];
+  const std::span<double> room(workspace.take<double>(6 * n), 6 * values.size());
+  const Periods found = find_periods(t, values, time.gap, room);
+  for (const double gain : found.octaves) write(std::asinh(gain / 2));
+  write(std::asinh(found.any() / 2));
+  write(std::asinh(found.best / 2));
+  write(found.best_octave);
+}
+
 // Values as they are, since a transformation would bend how they fade; from the fifth list on also symbols.
-void memories(const Channels& c, std::int64_t e, const BaseChannel& channel, bool of_symbols,
-              const TimeColumn& time, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+void with_times(const Channels& c, std::int64_t e, const BaseChannel& channel, StatisticsList list,
+                const TimeColumn& time, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const bool of_symbols = list >= StatisticsList::with_delays && c.E <= kMostPaired;
   if (channel.column == time.column || (!channel.many_values && !of_symbols)) return;
   const Workspace::Scope scope(workspace);
   const auto n = static_cast<std::size_t>(c.n);
@@ -455,6 +471,31 @@ void memories(const Channels& c, std::int64_t e, const BaseChannel& channel, boo
     x[i] = channel.many_values ? raw.row(static_cast<std::int64_t>(i))[channel.column] : c.of(e)[i];
   }
   memories(raw, time, x, workspace, write);
+  if (list >= StatisticsList::with_periods) periods(raw, time, x, workspace, write);
+}
+
+// Where columns say where: in what patches the values of every other column are alike.
+void patches(const Channels& c, const std::vector<BaseChannel>& base, const PlaceColumns& places,
+             Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  for (std::int64_t e = 0; e < c.E; ++e) {
+    const std::int64_t column = base[static_cast<std::size_t>(e)].column;
+    if (std::find(places.columns.begin(), places.columns.end(), column) != places.columns.end()) continue;
+    const Workspace::Scope scope(workspace);
+    auto* const placed = workspace.take<Placed>(c.n);
+    std::size_t n = 0;
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      if (std::isnan(c.of(e)[i])) continue;
+      Placed one{.at = {}, .value = c.of(e)[i]};
+      for (std::size_t d = 0; d < places.columns.size(); ++d)
+        one.at[d] = static_cast<double>(raw.row(i)[places.columns[d]]) / places.scale[d];
+      placed[n++] = one;
+    }
+    const Patches found = find_patches({placed, n}, places.columns.size());
+    const double level = Patches::any(found.level), slope = Patches::any(found.slope);
+    for (const double gain : found.level) write(std::asinh(gain / 2));
+    for (const double gain : found.slope) write(std::asinh(gain / 2));
+    for (const double gain : {found.slope_alone, level, slope, slope - level}) write(std::asinh(gain / 2));
+  }
 }
 
 // Which rows of a data set belong together.
@@ -525,6 +566,7 @@ struct Wanted {
   std::int64_t delays;
   TimeColumn time;
   const std::vector<std::int64_t>& labels;
+  const PlaceColumns& places;
 };
 
 void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
@@ -547,10 +589,8 @@ void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wa
   for (std::int64_t e = 0; e < c.E; ++e) gains(c, e, base[static_cast<std::size_t>(e)].many_values, write);
   if (!wanted.partials.empty()) dependence(c, wanted.partials, workspace, write);
   if (wanted.delays > 0) delays(c, wanted.delays, workspace, write);
-  const bool symbols_fade = list >= StatisticsList::with_delays && c.E <= kMostPaired;
-  for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e) {
-    memories(c, e, base[static_cast<std::size_t>(e)], symbols_fade, wanted.time, raw, workspace, write);
-  }
+  for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e)
+    with_times(c, e, base[static_cast<std::size_t>(e)], list, wanted.time, raw, workspace, write);
 }
 
 void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
@@ -562,13 +602,18 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
     differences(c, base, label, groups, raw, workspace, write);
     explanations(c, base, label, groups, workspace, write);
   }
+  if (!wanted.places.columns.empty()) patches(c, base, wanted.places, raw, workspace, write);
 }
 
 }  // namespace
 
 Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time,
-                       std::vector<std::int64_t> labels)
-    : base_(std::move(base)), list_(list), time_(time), labels_(std::move(labels)) {
+                       std::vector<std::int64_t> labels, PlaceColumns places)
+    : base_(std::move(base)),
+      list_(list),
+      time_(time),
+      labels_(std::move(labels)),
+      places_(std::move(places)) {
   const std::int64_t E = base_channels();
   // Indicators of one column say nothing of each other but what memory tells.
   const bool several = E > 0 && base_.front().column != base_.back().column;
@@ -585,8 +630,8 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_}, raw, workspace,
-      count);
+  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_}, raw,
+      workspace, count);
   size_ = count.count();
 }
 
@@ -594,8 +639,8 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_}, raw, workspace,
-      write);
+  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_}, raw,
+      workspace, write);
 }
 
 }  // namespace occam

@@ -3,7 +3,8 @@
 // carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
 // there from the first step. (Exchangeable data go without: what a set network pools was as good by itself,
 // what columns say of each other included. But where a column says which rows belong together, sums over
-// those rows are something no layer can form, and by how much they differ is told.)
+// those rows are something no layer can form, and by how much they differ is told; and so it is where columns
+// say where something was measured, and values at near places are alike.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 //   gains are what a richer description explains, per observation: log evidence is n times a sum of such
@@ -15,6 +16,7 @@
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/partial_correlations.hpp"
+#include "occam/data/places.hpp"
 #include "occam/data/series.hpp"
 #include "occam/nn/workspace.hpp"
 
@@ -28,20 +30,21 @@ struct BaseChannel {
 
 // Files name the list that their network was trained with.
 enum class StatisticsList {
-  none = 0,  // labels alone
+  none = 0,  // labels and places alone
   first = 1,
   with_waves_and_memory = 2,
   with_gains = 3,
   with_dependence = 4,
-  with_delays = 5
+  with_delays = 5,
+  with_periods = 6
 };
-inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_delays;
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_periods;
 
 class Statistics {
  public:
   Statistics() = default;
   explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
-                      TimeColumn time = {}, std::vector<std::int64_t> labels = {});
+                      TimeColumn time = {}, std::vector<std::int64_t> labels = {}, PlaceColumns places = {});
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -55,6 +58,7 @@ class Statistics {
   StatisticsList list_ = kNewestStatistics;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
+  PlaceColumns places_;
   std::vector<PartialCorrelation> partials_;
   std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "occam/data/extremes.hpp"
+#include "occam/data/periods.hpp"
 #include "occam/data/series.hpp"
 #include "occam/data/stays.hpp"
 
@@ -306,6 +307,18 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
   return result;
 }
 
+namespace {
+
+std::vector<std::int64_t> design_columns(const std::vector<bool>& design) {
+  std::vector<std::int64_t> columns;
+  for (std::size_t c = 0; c < design.size(); ++c) {
+    if (design[c]) columns.push_back(static_cast<std::int64_t>(c));
+  }
+  return columns;
+}
+
+}  // namespace
+
 RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
                                              const std::vector<std::string>& columns, bool ordered,
                                              std::vector<bool> design) {
@@ -314,6 +327,7 @@ RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
   if (ordered) result.time_ = find_time(data);
   result.labels_ = find_labels(data);
   design.resize(columns.size(), false);
+  if (!ordered) result.places_ = find_places(data, design_columns(design), result.labels_);
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Typical typical;
@@ -400,6 +414,7 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
   }
   if (ordered_) lagged_pairs(data, out);
   if (time_.column >= 0) fades(rows, out);
+  if (!places_.columns.empty()) patches(rows, out);
   differences(data, out);
 }
 
@@ -955,6 +970,49 @@ void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
     out.put(memory.line_alone, "evidence that {} drifts with time", typical.name);
     out.put(line, "evidence that {} drifts with time, or is remembered", typical.name);
     out.put(line - level, "evidence that {} drifts with time beyond memory", typical.name);
+    comes_back(typical, times, values, out);
+  }
+}
+
+void RichStatistics::comes_back(const Typical& typical, std::span<const double> times,
+                                std::span<const double> values, Collector& out) const {
+  std::vector<double> room(6 * values.size());
+  const Periods found = find_periods(times, values, time_.gap, room);
+  for (std::size_t o = 0; o < kOctaves; ++o) {
+    const double period = time_.gap * static_cast<double>(std::size_t{1} << o);
+    out.put(found.octaves[o], "evidence that {} comes back after {:.3g} to {:.3g}", typical.name, period,
+            2 * period);
+  }
+  out.put(found.any(), "evidence that {} comes back", typical.name);
+  out.put(found.best, "what the best period explains of {}", typical.name);
+  out.put(found.best_octave, "octave of the best period of {}", typical.name);
+}
+
+// Where columns say where: in what patches the others are alike.
+void RichStatistics::patches(Matrix<const float> rows, Collector& out) const {
+  std::vector<Placed> values;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Typical& typical = columns_[c];
+    if (typical.design) continue;
+    values.clear();
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      const float* row = rows.row(r);
+      if (std::isnan(row[c])) continue;
+      Placed one{.at = {}, .value = row[c]};
+      for (std::size_t d = 0; d < places_.columns.size(); ++d)
+        one.at[d] = static_cast<double>(row[places_.columns[d]]) / places_.scale[d];
+      values.push_back(one);
+    }
+    const Patches found = find_patches(values, places_.columns.size());
+    for (std::size_t k = 0; k < kPatches; ++k) {
+      out.put(found.level[k], "evidence for patches of {} within {:.2g} that make {:.1f} of it", typical.name,
+              patch_reach(k / kPatchShares.size()), kPatchShares[k % kPatchShares.size()]);
+    }
+    const double level = Patches::any(found.level), slope = Patches::any(found.slope);
+    out.put(level, "evidence that {} is alike at near places", typical.name);
+    out.put(found.slope_alone, "evidence for a slope of {} over places", typical.name);
+    out.put(slope, "evidence that {} has a slope over places and is alike at near ones", typical.name);
+    out.put(slope - found.slope_alone, "evidence that {} is alike at near places beyond a slope", typical.name);
   }
 }
 

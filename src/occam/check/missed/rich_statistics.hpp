@@ -14,6 +14,7 @@
 #include "occam/check/missed/atoms_apart.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
+#include "occam/data/places.hpp"
 #include "occam/data/series.hpp"
 #include "occam/scope/sketch.hpp"
 
@@ -82,12 +83,16 @@ class RichStatistics {
   void delays(const std::vector<double>& a, const std::vector<double>& b, const std::string& of_a,
               const std::string& of_b, Collector& out) const;
   void fades(Matrix<const float> rows, Collector& out) const;
+  void comes_back(const Typical& typical, std::span<const double> times, std::span<const double> values,
+                  Collector& out) const;
+  void patches(Matrix<const float> rows, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
+  PlaceColumns places_;
   Sketch sketch_;
   std::vector<std::string> names_;
   // Where values come again and again: the same of data with these apart, as far as it says something else.
