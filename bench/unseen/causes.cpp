@@ -1,5 +1,5 @@
-// y = effect x + e, where x and e have Laplace distributions: so that the direction shows. Exact: conjugate given the
-// effect, over which quadrature goes.
+// y = effect x + e, where x and e have Laplace distributions: so that the direction shows. Exact: conjugate
+// given the effect, over which quadrature goes.
 #include <occam/simulator.h>
 
 #include "more.h"
@@ -22,7 +22,8 @@ bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) 
 
 // n values with this sum of sizes, scale ~ inverse_gamma(4, 3).
 double log_scale_evidence(double n, double sizes) {
-  return -n * std::log(2.0) + 4 * std::log(3.0) - std::lgamma(4.0) + std::lgamma(4 + n) - (4 + n) * std::log(3 + sizes);
+  return -n * std::log(2.0) + 4 * std::log(3.0) - std::lgamma(4.0) + std::lgamma(4 + n) -
+         (4 + n) * std::log(3 + sizes);
 }
 
 double log_evidence(const occam::Parameters& p, const occam::Data& data) {

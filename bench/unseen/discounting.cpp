@@ -25,13 +25,16 @@ bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) 
 
 double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   const double middle = p.is("fixed") ? -1.5 : -4.5;
-  return log_integral_around<2>({0, middle}, [&](std::array<double, 2> x) {
-    const double steepness = std::exp(x[0]) / 10, parameter = std::exp(x[1]);
-    double sum = log_normal(x[0], 0, 0.5) + log_normal(x[1], middle, 1);
-    for (long i = 0; i < data.n(); ++i) {
-      const double z = steepness * (worth(p, parameter, data(i, 1), data(i, 2)) - data(i, 0));
-      sum -= log1pexp(data(i, 3) == 1 ? -z : z);
-    }
-    return sum;
-  }, 0.25);
+  return log_integral_around<2>(
+      {0, middle},
+      [&](std::array<double, 2> x) {
+        const double steepness = std::exp(x[0]) / 10, parameter = std::exp(x[1]);
+        double sum = log_normal(x[0], 0, 0.5) + log_normal(x[1], middle, 1);
+        for (long i = 0; i < data.n(); ++i) {
+          const double z = steepness * (worth(p, parameter, data(i, 1), data(i, 2)) - data(i, 0));
+          sum -= log1pexp(data(i, 3) == 1 ? -z : z);
+        }
+        return sum;
+      },
+      0.25);
 }

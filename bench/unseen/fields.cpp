@@ -1,5 +1,5 @@
-// Soil samples strewn over a field of 100 m by 100 m. Exact: regression; for patches a Gaussian process with exponential
-// covariance, conjugate given size and share, over which quadrature goes.
+// Soil samples strewn over a field of 100 m by 100 m. Exact: regression; for patches a Gaussian process with
+// exponential covariance, conjugate given size and share, over which quadrature goes.
 #include <occam/simulator.h>
 
 #include "more.h"
@@ -35,7 +35,8 @@ bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) 
   }
   const double sd = std::sqrt(p["variance"]);
   for (std::size_t i = 0; i < n; ++i) {
-    const double trend = p.is("slope") ? p["to_east"] * (x[i] / 100 - 0.5) + p["to_north"] * (y[i] / 100 - 0.5) : 0;
+    const double trend =
+        p.is("slope") ? p["to_east"] * (x[i] / 100 - 0.5) + p["to_north"] * (y[i] / 100 - 0.5) : 0;
     const auto row = static_cast<long>(i);
     out(row, "east") = static_cast<float>(x[i]);
     out(row, "north") = static_cast<float>(y[i]);
@@ -55,7 +56,8 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   }
   if (!p.is("patches")) {
     MixedSums sums(3);
-    for (std::size_t i = 0; i < n; ++i) sums.add({{0, 1.0}, {1, x[i] / 100 - 0.5}, {2, y[i] / 100 - 0.5}}, value[i]);
+    for (std::size_t i = 0; i < n; ++i)
+      sums.add({{0, 1.0}, {1, x[i] / 100 - 0.5}, {2, y[i] / 100 - 0.5}}, value[i]);
     const double slope = p.is("slope") ? 1 : 0;
     return sums.evidence({2, slope, slope}, 4, 60);
   }
@@ -72,7 +74,8 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   };
   return log_integral(0.5, 5.5, 4 * FINE, [&](double log_size) {
     return log_normal(log_size, 3, 0.5) + log_integral(0, 1, 3 * FINE, [&](double share) {
-             return 2 * std::log(share) + std::log1p(-share) - log_beta(3, 2) + with(std::exp(log_size), share);
+             return 2 * std::log(share) + std::log1p(-share) - log_beta(3, 2) +
+                    with(std::exp(log_size), share);
            });
   });
 }

@@ -27,8 +27,9 @@ bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) 
 double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   MixedSums sums(1 + kTeams);
   for (long i = 0; i < data.n(); ++i) {
-    sums.add({{0, 1.0}, {static_cast<std::size_t>(data(i, 0)), 1.0}, {static_cast<std::size_t>(data(i, 1)), -1.0}},
-             data(i, 2));
+    sums.add(
+        {{0, 1.0}, {static_cast<std::size_t>(data(i, 0)), 1.0}, {static_cast<std::size_t>(data(i, 1)), -1.0}},
+        data(i, 2));
   }
   const auto with = [&](double spread) {
     std::vector<double> sd(1 + kTeams, spread);

@@ -1,5 +1,5 @@
-// Ratings of texts by 3 to 12 readers; each reads some of 4 to 24 texts, drawn anew for each rating. Exact: a mixed model
-// with crossed effects, conjugate given both spreads, over which quadrature goes.
+// Ratings of texts by 3 to 12 readers; each reads some of 4 to 24 texts, drawn anew for each rating. Exact: a
+// mixed model with crossed effects, conjugate given both spreads, over which quadrature goes.
 #include <occam/simulator.h>
 
 #include "more.h"
@@ -20,7 +20,8 @@ bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) 
     const auto r = rng.integer(1, readers), t = rng.integer(1, texts);
     out(i, "reader") = static_cast<float>(r);
     out(i, "text") = static_cast<float>(t);
-    out(i, "rating") = static_cast<float>(50 + sd * (p["level"] + reader[r - 1] + text[t - 1] + rng.normal()));
+    out(i, "rating") =
+        static_cast<float>(50 + sd * (p["level"] + reader[r - 1] + text[t - 1] + rng.normal()));
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// Pairs of twins, half of them identical. Exact: sums and differences of a pair are independent; conjugate given the
-// shares, over which quadrature goes.
+// Pairs of twins, half of them identical. Exact: sums and differences of a pair are independent; conjugate
+// given the shares, over which quadrature goes.
 #include <occam/simulator.h>
 
 #include "more.h"
@@ -28,7 +28,8 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   double n[2] = {}, sum[2] = {}, sums[2] = {}, differences[2] = {};
   for (long i = 0; i < data.n(); ++i) {
     const int k = data(i, 0) == 1;
-    const double s = (double(data(i, 1)) + data(i, 2)) / std::sqrt(2.0), d = (double(data(i, 1)) - data(i, 2)) / std::sqrt(2.0);
+    const double s = (double(data(i, 1)) + data(i, 2)) / std::sqrt(2.0),
+                 d = (double(data(i, 1)) - data(i, 2)) / std::sqrt(2.0);
     ++n[k];
     sum[k] += s;
     sums[k] += s * s;

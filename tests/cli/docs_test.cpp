@@ -78,7 +78,9 @@ double tolerance(const std::string& number, Kind kind) {
   // and the distance to them is made of roundings: 0.968 and 0.426 were seen for one coin at two levels of
   // optimisation. What has to agree is the verdict beside it.
   if (kind == Kind::scope) return 1;
-  if (kind == Kind::trained && is_rounded(number)) return 0.0201;
+  // The example of epidemics, trained for a thousand steps, says .854 with tiles of bfloat16 and .822
+  // without.
+  if (kind == Kind::trained && is_rounded(number)) return 0.0501;
   return 1e-6 * std::fabs(std::strtod(number.c_str(), nullptr));  // written in full: the last digits
 }
 
@@ -140,8 +142,8 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
   EXPECT_FALSE(same_line("a,0.1234,b", "a,0.1235,b"));
   EXPECT_FALSE(same_line("n 3", "n 4"));
   EXPECT_FALSE(same_line("fair 0.749", "fair 0.750"));
-  EXPECT_TRUE(same_line("fair 0.749 flat 0.251", "fair 0.769 flat 0.231", true));
-  EXPECT_FALSE(same_line("fair 0.749", "fair 0.770", true));
+  EXPECT_TRUE(same_line("fair 0.749 flat 0.251", "fair 0.799 flat 0.201", true));
+  EXPECT_FALSE(same_line("fair 0.749", "fair 0.800", true));
   EXPECT_FALSE(same_line("n 3", "n 4", true));
   EXPECT_FALSE(same_line("one two", "one"));
   EXPECT_FALSE(same_line("one", "one two"));

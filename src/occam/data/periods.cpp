@@ -13,11 +13,11 @@ namespace {
 // Frequencies are so many to a turn over the whole of the times, as long as they are not more in all.
 constexpr double kToATurn = 3;
 constexpr double kMostFrequencies = 512;
-constexpr std::size_t kFewestTimed = 5;    // values that can tell a wave from chance
-constexpr double kNoTurn = 1e-9;  // below this share of the variance
+constexpr std::size_t kFewestTimed = 5;  // values that can tell a wave from chance
+constexpr double kNoTurn = 1e-9;         // below this share of the variance
 
-// Values with mean 0 and, for each, the angle that a wave has come to: as a unit vector that turns by the same step from
-// one frequency to the next.
+// Values with mean 0 and, for each, the angle that a wave has come to: as a unit vector that turns by the
+// same step from one frequency to the next.
 struct Turning {
   std::span<double> y, cosine, sine, step_cosine, step_sine;
 
@@ -83,7 +83,8 @@ Periods find_periods(std::span<const double> times, std::span<const double> valu
   }
   const double span = t[n - 1] - t[0];
   if (!(squares > 0) || !std::isfinite(squares) || !(span > 1) || !std::isfinite(span)) return result;
-  const double count = std::min(std::floor(kToATurn * span), kMostFrequencies), step = 1 / std::max(count, 1.0);
+  const double count = std::min(std::floor(kToATurn * span), kMostFrequencies),
+               step = 1 / std::max(count, 1.0);
   const Turning wave{y.first(n), part(1).first(n), part(2).first(n), part(3).first(n), part(4).first(n)};
   for (std::size_t i = 0; i < n; ++i) {
     const double angle = 2 * std::numbers::pi * step * t[i];

@@ -13,8 +13,9 @@ constexpr std::size_t kNeighbours = 6;  // that a value is held against (Vecchia
 constexpr std::size_t kMostPlaced = 512;
 constexpr std::size_t kFewestPlaced = 6;
 constexpr double kPerfectSurface = 1e-9;  // below this share of the variance
-// Values are alike at near places where in this share of all data sets the evidence is so many nats or more: where they
-// are not, it was in less than one of a hundred (a curved surface has been taken away, which is more than chance gives).
+// Values are alike at near places where in this share of all data sets the evidence is so many nats or more:
+// where they are not, it was in less than one of a hundred (a curved surface has been taken away, which is
+// more than chance gives).
 constexpr double kShareAlike = 0.01, kClearlyAlike = 0.5;
 constexpr std::size_t kManyValues = 8;
 
@@ -158,9 +159,8 @@ double Patches::any(const std::array<double, kPatches>& gains) {
 
 Patches find_patches(std::span<Placed> values, std::size_t dimensions) {
   Patches result;
-  std::sort(values.begin(), values.end(), [](const Placed& a, const Placed& b) {
-    return a.at != b.at ? a.at < b.at : a.value < b.value;
-  });
+  std::sort(values.begin(), values.end(),
+            [](const Placed& a, const Placed& b) { return a.at != b.at ? a.at < b.at : a.value < b.value; });
   if (values.size() > kMostPlaced) {
     for (std::size_t k = 0; k < kMostPlaced; ++k) values[k] = values[k * values.size() / kMostPlaced];
     values = values.first(kMostPlaced);

@@ -1,5 +1,5 @@
-// Columns that say where something was measured, on a map or along any scales that an experimenter set: whether values
-// at near places are alike, as in patches, beyond a slope.
+// Columns that say where something was measured, on a map or along any scales that an experimenter set:
+// whether values at near places are alike, as in patches, beyond a slope.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ struct PlaceColumns {
   std::vector<double> scale;  // of each: the spread of its values over all data sets
 };
 
-// Those of the columns `candidates` that have many values and are no labels, if there are at most three of these, most
-// rows are at a place of their own, and another column is alike at near places beyond what a curved surface says; none
-// otherwise.
+// Those of the columns `candidates` that have many values and are no labels, if there are at most three of
+// these, most rows are at a place of their own, and another column is alike at near places beyond what a
+// curved surface says; none otherwise.
 PlaceColumns find_places(Ragged<const float> data, const std::vector<std::int64_t>& candidates,
                          const std::vector<std::int64_t>& labels);
 

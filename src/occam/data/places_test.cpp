@@ -31,7 +31,8 @@ std::vector<std::vector<double>> root_of(const std::vector<Placed>& values, doub
   return l;
 }
 
-std::vector<Placed> strewn(std::size_t n, std::size_t dimensions, Rng& rng, double share = 0, double reach = 0.4) {
+std::vector<Placed> strewn(std::size_t n, std::size_t dimensions, Rng& rng, double share = 0,
+                           double reach = 0.4) {
   std::vector<Placed> values(n);
   for (Placed& p : values) {
     for (std::size_t d = 0; d < dimensions; ++d) p.at[d] = 3.4 * rng.uniform();
@@ -79,7 +80,8 @@ TEST(Patches, OfFewAreExact) {
     const std::vector<Placed> before = values;
     const Patches found = find_patches(values, dimensions);
     for (std::size_t k = 0; k < kPatches; ++k) {
-      const double reach = patch_reach(k / kPatchShares.size()), share = kPatchShares[k % kPatchShares.size()];
+      const double reach = patch_reach(k / kPatchShares.size()),
+                   share = kPatchShares[k % kPatchShares.size()];
       EXPECT_NEAR(found.level[k], exact_gain(before, reach, share), 1e-6) << reach << " " << share;
     }
   }
@@ -92,7 +94,8 @@ TEST(Patches, OfManyAreNearlyExact) {
     std::vector<Placed> room = values;
     const Patches found = find_patches(room, 2);
     for (std::size_t k = 0; k < kPatches; ++k) {
-      const double reach = patch_reach(k / kPatchShares.size()), share = kPatchShares[k % kPatchShares.size()];
+      const double reach = patch_reach(k / kPatchShares.size()),
+                   share = kPatchShares[k % kPatchShares.size()];
       EXPECT_NEAR(found.level[k], exact_gain(values, reach, share), 1.5) << reach << " " << share;
     }
   }
@@ -143,7 +146,8 @@ std::vector<float> rows_of(double share, double curve, std::vector<std::int64_t>
       if (step > 0) {
         for (double& x : at) x = step * std::floor(x / step);
       }
-      for (const double x : {at[0], at[1], value, static_cast<double>(i / 10)}) rows.push_back(static_cast<float>(x));
+      for (const double x : {at[0], at[1], value, static_cast<double>(i / 10)})
+        rows.push_back(static_cast<float>(x));
     }
     offsets.push_back(offsets.back() + 40);
   }
@@ -154,7 +158,8 @@ TEST(Places, AreWhereValuesAreAlike) {
   std::vector<std::int64_t> offsets;
   const auto found = [&](std::vector<float> rows, std::vector<std::int64_t> candidates,
                          std::vector<std::int64_t> labels = {}) {
-    return find_places({{rows.data(), offsets.back(), 4, 4}, offsets.data(), 300}, candidates, labels).columns;
+    return find_places({{rows.data(), offsets.back(), 4, 4}, offsets.data(), 300}, candidates, labels)
+        .columns;
   };
   const std::vector<std::int64_t> both = {0, 1}, none;
   EXPECT_EQ(found(rows_of(0.6, 0, offsets), both), both);

@@ -85,8 +85,8 @@ void check(const NetworkConfig& config) {
   require(increasing_columns(statistics.labels, config.channels),
           "the columns of labels of its statistics are not usable");
   const PlaceColumns& places = statistics.places;
-  require(increasing_columns(places.columns, config.channels) &&
-              places.columns.size() <= kMostDimensions && places.scale.size() == places.columns.size() &&
+  require(increasing_columns(places.columns, config.channels) && places.columns.size() <= kMostDimensions &&
+              places.scale.size() == places.columns.size() &&
               std::all_of(places.scale.begin(), places.scale.end(), usable),
           "the columns of places of its statistics are not usable");
   require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty() ||
@@ -230,9 +230,8 @@ Fields fields(NetworkOptions& o) {
       field("waves", o.waves, "lengths of the waves as which one to three columns with many values come, too")
           .at_least(0)
           .at_most(kMostWaves),
-      field(
-          "statistics", o.statistics,
-          "whether the network is told plain statistics, where data are ordered or a column numbers groups"),
+      field("statistics", o.statistics,
+            "whether the network is told plain statistics: of series, labels and places"),
       field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
       field("direct", o.direct,
             "whether factors of moments, and statistics, enter the summary directly, too")};

@@ -1012,7 +1012,8 @@ void RichStatistics::patches(Matrix<const float> rows, Collector& out) const {
     out.put(level, "evidence that {} is alike at near places", typical.name);
     out.put(found.slope_alone, "evidence for a slope of {} over places", typical.name);
     out.put(slope, "evidence that {} has a slope over places and is alike at near ones", typical.name);
-    out.put(slope - found.slope_alone, "evidence that {} is alike at near places beyond a slope", typical.name);
+    out.put(slope - found.slope_alone, "evidence that {} is alike at near places beyond a slope",
+            typical.name);
   }
 }
 

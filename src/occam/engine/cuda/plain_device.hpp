@@ -362,9 +362,11 @@ class PlainDevice final : public Device {
     report.clip = clip_factor(head.clip, squares);
   }
 
-  // next = x mixed, with mixed made of the products of columns of x. Arrays of its own, most of the time of a test: not
-  // watched by sanitizers.
-  __attribute__((no_sanitize("address"))) static void muon_iteration(const double* x, int n, int m, double* gram, double* mixed, double* next) {
+  // next = x mixed, with mixed made of the products of columns of x. Arrays of its own, most of the time of a
+  // test: not watched by sanitizers.
+  __attribute__((no_sanitize("address"))) static void muon_iteration(const double* x, int n, int m,
+                                                                     double* gram, double* mixed,
+                                                                     double* next) {
     std::fill_n(gram, m * m, 0.0);
     for (int r = 0; r < n; ++r) {
       for (int a = 0; a < m; ++a) {
