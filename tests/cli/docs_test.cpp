@@ -157,7 +157,7 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
   EXPECT_TRUE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, true));
   EXPECT_TRUE(matches({header, "penny     20    0.134  ambiguous fair 0.731"}, table, true));
   EXPECT_FALSE(matches({header, "penny     20    0.768  decided   fair 0.731"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     20    0.935  ambiguous fair 0.768"}, table, true));
+  EXPECT_FALSE(matches({header, "penny     20    0.935  ambiguous fair 0.668"}, table, true));
   EXPECT_FALSE(matches({header, "penny     21    0.935  ambiguous fair 0.731"}, table, true));
   EXPECT_FALSE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, false));
   EXPECT_FALSE(matches({header, "", "penny     20    0.768"}, {header, "", "penny     20    0.935"}, true));
