@@ -5,7 +5,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export THREADED=${1:-*} PARTS=$((2 * $(nproc)))
-export STATISTICS=ScopeReference.FalseAlarms*:FrequencyPosterior.*Grid:FrequencyPosterior.*Prior:SecondLearner.Finds*:Prior.MeanAndSd*:DecisionTrial.DataSets*
+# Statistics over many draws, which the release runs; the code they run is run by the other tests of their files, too.
+export STATISTICS=ScopeReference.FalseAlarms*:FrequencyPosterior.OfThreeModels*:FrequencyPosterior.WithoutEvidence*
+STATISTICS+=:SecondLearner.FindsWhat*:Prior.MeanAndSd*
 
 threads() {
   # The thread sanitizer cannot live with the random addresses of newer kernels.
@@ -13,7 +15,6 @@ threads() {
   if setarch -R true 2>/dev/null; then steady=(setarch -R); fi
   ${steady[@]+"${steady[@]}"} build/tsan/tests/threaded_tests --gtest_brief=1 --gtest_filter="$THREADED"
 }
-# Statistics over many draws are those of the release: what they run is run by the other tests of their files, too.
 unit_tests() {
   GTEST_TOTAL_SHARDS=$PARTS GTEST_SHARD_INDEX=$1 build/asan/tests/unit_tests --gtest_brief=1 --gtest_filter=-$STATISTICS
 }

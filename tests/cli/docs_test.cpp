@@ -73,24 +73,23 @@ bool is_rounded(const std::string& number) {
 // How far two numbers may be apart that are one as far as compilers and CPUs agree (those of a page with a
 // training depend on all of its roundings).
 enum class Kind { exact, trained, scope };
-double tolerance(const std::string& number, Kind kind) {
+constexpr double kTrained = 0.0201;
+double tolerance(const std::string& number, Kind kind, double trained) {
   // A rank of distances on a log scale. Where data are counts, the nearest simulated data sets are doubles,
   // and the distance to them is made of roundings: 0.968 and 0.426 were seen for one coin at two levels of
   // optimisation. What has to agree is the verdict beside it.
   if (kind == Kind::scope) return 1;
-  // The example of epidemics, trained for a thousand steps, says .854 with tiles of bfloat16 and .822
-  // without.
-  if (kind == Kind::trained && is_rounded(number)) return 0.0501;
+  if (kind == Kind::trained && is_rounded(number)) return trained;
   return 1e-6 * std::fabs(std::strtod(number.c_str(), nullptr));  // written in full: the last digits
 }
 
-bool same_number(const std::string& x, const std::string& y, Kind kind) {
+bool same_number(const std::string& x, const std::string& y, Kind kind, double trained) {
   char* x_end = nullptr;
   char* y_end = nullptr;
   const double x_value = std::strtod(x.c_str(), &x_end);
   const double y_value = std::strtod(y.c_str(), &y_end);
   if (x.empty() || y.empty() || *x_end != '\0' || *y_end != '\0') return false;
-  return std::fabs(x_value - y_value) <= std::min(tolerance(x, kind), tolerance(y, kind));
+  return std::fabs(x_value - y_value) <= std::min(tolerance(x, kind, trained), tolerance(y, kind, trained));
 }
 
 // Where the column scope_p ends in line `j` of a table, 0 where there is none. Tables end with an empty line.
@@ -103,8 +102,9 @@ std::size_t scope_end(const std::vector<std::string>& shown, std::size_t j) {
   return 0;
 }
 
-// Whether two lines say the same; numbers may differ as much as they do from one CPU to another.
-bool same_line(const std::string& a, const std::string& b, bool trained = false, std::size_t scope_at = 0) {
+// Whether two lines say the same; numbers may differ as much as they do from one CPU to another: those of
+// trained networks by `trained`, 0 where nothing was trained.
+bool same_line(const std::string& a, const std::string& b, double trained = 0, std::size_t scope_at = 0) {
   const char* separators = " ,\t:=";
   std::size_t i = 0;
   std::size_t j = 0;
@@ -117,15 +117,15 @@ bool same_line(const std::string& a, const std::string& b, bool trained = false,
     const std::string y = b.substr(j, b.find_first_of(separators, j) - j);
     i += x.size();
     j += y.size();
-    const Kind kind = !trained ? Kind::exact : i == scope_at ? Kind::scope : Kind::trained;
-    if (x != y && !same_number(x, y, kind)) return false;
+    const Kind kind = trained == 0 ? Kind::exact : i == scope_at ? Kind::scope : Kind::trained;
+    if (x != y && !same_number(x, y, kind, trained)) return false;
   }
   return i == a.size() && j == b.size();
 }
 
 // Whether `lines` from `i` match `shown` from `j`, "..." standing for any number of lines.
-bool matches(const std::vector<std::string>& lines, const std::vector<std::string>& shown,
-             bool trained = false, std::size_t i = 0, std::size_t j = 0) {
+bool matches(const std::vector<std::string>& lines, const std::vector<std::string>& shown, double trained = 0,
+             std::size_t i = 0, std::size_t j = 0) {
   if (j == shown.size()) return i == lines.size();
   if (shown[j] == "...") {
     for (std::size_t k = i; k <= lines.size(); ++k) {
@@ -142,9 +142,9 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
   EXPECT_FALSE(same_line("a,0.1234,b", "a,0.1235,b"));
   EXPECT_FALSE(same_line("n 3", "n 4"));
   EXPECT_FALSE(same_line("fair 0.749", "fair 0.750"));
-  EXPECT_TRUE(same_line("fair 0.749 flat 0.251", "fair 0.799 flat 0.201", true));
-  EXPECT_FALSE(same_line("fair 0.749", "fair 0.800", true));
-  EXPECT_FALSE(same_line("n 3", "n 4", true));
+  EXPECT_TRUE(same_line("fair 0.749 flat 0.251", "fair 0.769 flat 0.231", kTrained));
+  EXPECT_FALSE(same_line("fair 0.749", "fair 0.770", kTrained));
+  EXPECT_FALSE(same_line("n 3", "n 4", kTrained));
   EXPECT_FALSE(same_line("one two", "one"));
   EXPECT_FALSE(same_line("one", "one two"));
   EXPECT_TRUE(matches({"a", "b", "c", "d"}, {"a", "...", "d"}));
@@ -154,13 +154,14 @@ TEST(DocsTest, ComparesLinesAsDescribed) {
 
   const std::string header = "data set   n  scope_p  verdict";
   const std::vector<std::string> table = {header, "penny     20    0.935  ambiguous fair 0.731"};
-  EXPECT_TRUE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, true));
-  EXPECT_TRUE(matches({header, "penny     20    0.134  ambiguous fair 0.731"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     20    0.768  decided   fair 0.731"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     20    0.935  ambiguous fair 0.668"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     21    0.935  ambiguous fair 0.731"}, table, true));
-  EXPECT_FALSE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, false));
-  EXPECT_FALSE(matches({header, "", "penny     20    0.768"}, {header, "", "penny     20    0.935"}, true));
+  EXPECT_TRUE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, kTrained));
+  EXPECT_TRUE(matches({header, "penny     20    0.134  ambiguous fair 0.731"}, table, kTrained));
+  EXPECT_FALSE(matches({header, "penny     20    0.768  decided   fair 0.731"}, table, kTrained));
+  EXPECT_FALSE(matches({header, "penny     20    0.935  ambiguous fair 0.768"}, table, kTrained));
+  EXPECT_FALSE(matches({header, "penny     21    0.935  ambiguous fair 0.731"}, table, kTrained));
+  EXPECT_FALSE(matches({header, "penny     20    0.768  ambiguous fair 0.731"}, table, 0));
+  EXPECT_FALSE(
+      matches({header, "", "penny     20    0.768"}, {header, "", "penny     20    0.935"}, kTrained));
 }
 
 std::vector<std::string> pages() {
@@ -185,16 +186,22 @@ std::string missing_language(const std::string& page, const Shell& shell) {
   return "";
 }
 
+// Of its four towns the one between two models was seen at .822 and, with tiles of bfloat16, at .854: a
+// thousand steps do not settle it more than that.
+double trained_tolerance(const std::string& page) {
+  return page == "examples/cpp-epidemic/README.md" ? 0.0501 : kTrained;
+}
+
 TEST_P(EveryPage, ShowsWhatTheProgramDoes) {
   Shell shell;
   if (const std::string missing = missing_language(GetParam(), shell); !missing.empty())
     GTEST_SKIP() << missing << " is not installed";
   // Pages speak of files in examples/ as a reader at the top of the repository does.
   std::filesystem::create_symlink(OCCAM_SOURCE "/examples", shell.folder() / "examples");
-  bool trained = false;
+  double trained = 0;
   for (const Step& step : steps_of(read_file(OCCAM_SOURCE "/" + GetParam()))) {
     if (!calls_occam(step.command)) continue;
-    trained = trained || step.command.starts_with("occam train ");
+    if (step.command.starts_with("occam train ")) trained = trained_tolerance(GetParam());
     const Outcome outcome = shell(step.command + " 2>&1");
     const std::string place = GetParam() + ":" + std::to_string(step.line) + ": " + step.command;
     if (step.compared) {

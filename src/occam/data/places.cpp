@@ -10,7 +10,7 @@ namespace occam {
 namespace {
 
 constexpr std::size_t kNeighbours = 6;  // that a value is held against (Vecchia 1988)
-constexpr std::size_t kMostPlaced = 512;
+constexpr std::int64_t kMostPlaced = 512;
 constexpr std::size_t kFewestPlaced = 6;
 constexpr double kPerfectSurface = 1e-9;  // below this share of the variance
 // Values are alike at near places where in this share of all data sets the evidence is so many nats or more:
@@ -153,17 +153,30 @@ struct Neighbourhood {
 
 }  // namespace
 
+Placed placed(const float* row, const PlaceColumns& places, double value) {
+  Placed one{.at = {}, .value = value};
+  for (std::size_t d = 0; d < places.columns.size(); ++d)
+    one.at[d] = static_cast<double>(row[places.columns[d]]) / places.scale[d];
+  return one;
+}
+
 double Patches::any(const std::array<double, kPatches>& gains) {
   return log_mean_exp(gains);
 }
 
 Patches find_patches(std::span<Placed> values, std::size_t dimensions) {
   Patches result;
+  const auto lost = std::remove_if(values.begin(), values.end(), [](const Placed& p) {
+    return !std::isfinite(p.value) ||
+           !std::all_of(p.at.begin(), p.at.end(), [](double x) { return std::isfinite(x); });
+  });
+  values = values.first(static_cast<std::size_t>(lost - values.begin()));
   std::sort(values.begin(), values.end(),
             [](const Placed& a, const Placed& b) { return a.at != b.at ? a.at < b.at : a.value < b.value; });
-  if (values.size() > kMostPlaced) {
-    for (std::size_t k = 0; k < kMostPlaced; ++k) values[k] = values[k * values.size() / kMostPlaced];
-    values = values.first(kMostPlaced);
+  constexpr auto most = static_cast<std::size_t>(kMostPlaced);
+  if (values.size() > most) {
+    for (std::size_t k = 0; k < most; ++k) values[k] = values[k * values.size() / most];
+    values = values.first(most);
   }
   if (values.size() < kFewestPlaced) return result;
   const auto n = static_cast<double>(values.size());
@@ -254,32 +267,31 @@ bool has_many_values(Ragged<const float> data, std::int64_t c) {
   std::vector<float> values;
   for (std::int64_t r = 0; r < data.x.rows; ++r) {
     if (std::isnan(data.x.row(r)[c])) return false;
-    values.push_back(data.x.row(r)[c]);
+    const float x = data.x.row(r)[c];
+    if (values.size() <= kManyValues && std::find(values.begin(), values.end(), x) == values.end())
+      values.push_back(x);
   }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values.size() > kManyValues;
 }
 
-Placed placed(const float* row, const PlaceColumns& places, double value) {
-  Placed one{.at = {}, .value = value};
-  for (std::size_t d = 0; d < places.columns.size(); ++d)
-    one.at[d] = static_cast<double>(row[places.columns[d]]) / places.scale[d];
-  return one;
+// Rows of a data set that are looked at: as many as patches are found in.
+Matrix<const float> first_rows(Ragged<const float> data, std::int64_t set) {
+  return data.x.rows_from(data.offsets[set], std::min(data.size(set), kMostPlaced));
 }
 
 // Whether most rows are at a place of their own: several at one are levels of a design.
 bool are_strewn(Ragged<const float> data, const PlaceColumns& places) {
   std::vector<std::array<double, kMostDimensions>> at;
-  std::int64_t own = 0;
+  std::int64_t own = 0, all = 0;
   for (std::int64_t set = 0; set < data.sets; ++set) {
+    const Matrix<const float> rows = first_rows(data, set);
     at.clear();
-    for (std::int64_t r = data.offsets[set]; r < data.offsets[set + 1]; ++r)
-      at.push_back(placed(data.x.row(r), places, 0).at);
+    for (std::int64_t r = 0; r < rows.rows; ++r) at.push_back(placed(rows.row(r), places, 0).at);
     std::sort(at.begin(), at.end());
     own += std::unique(at.begin(), at.end()) - at.begin();
+    all += rows.rows;
   }
-  return 2 * own >= data.x.rows;
+  return 2 * own >= all;
 }
 
 // Whether column c is alike at near places.
@@ -287,9 +299,10 @@ bool is_alike(Ragged<const float> data, const PlaceColumns& places, std::int64_t
   std::vector<Placed> values;
   std::int64_t clear = 0;
   for (std::int64_t set = 0; set < data.sets; ++set) {
+    const Matrix<const float> rows = first_rows(data, set);
     values.clear();
-    for (std::int64_t r = data.offsets[set]; r < data.offsets[set + 1]; ++r) {
-      const float* row = data.x.row(r);
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      const float* row = rows.row(r);
       if (!std::isnan(row[c])) values.push_back(placed(row, places, row[c]));
     }
     remove_surface(values, places.columns.size());

@@ -47,7 +47,10 @@ struct Placed {
   double value = 0;
 };
 
-// In any order, which is changed. Of more than 512 values so many are looked at.
+Placed placed(const float* row, const PlaceColumns& places, double value);
+
+// In any order, which is changed. Values without a finite place are passed over; of more than 512 so many are
+// looked at.
 Patches find_patches(std::span<Placed> values, std::size_t dimensions);
 
 }  // namespace occam

@@ -187,6 +187,46 @@ TEST(NetworkInput, FilesFromBeforeHaveNeitherWindowsNorGains) {
   EXPECT_EQ(NetworkConfig::from_json(old).body["window"], 0);
 }
 
+// Where design columns say where, and files remember which; what is no list of columns is refused.
+TEST(NetworkInput, FilesKeepTheirPlaces) {
+  std::vector<float> rows;
+  std::vector<std::int64_t> offsets = {0};
+  for (int set = 0; set < 20; ++set) {
+    for (int i = 0; i < 40; ++i) {
+      const double x = std::fmod(0.618 * i + 0.1 * set, 1), y = std::fmod(0.755 * i + 0.2 * set, 1);
+      const double hills = std::sin(9 * x + set) * std::sin(9 * y);
+      for (const double value : {x, y, hills}) rows.push_back(static_cast<float>(value));
+    }
+    offsets.push_back(offsets.back() + 40);
+  }
+  const Ragged<const float> data{{rows.data(), offsets.back(), 3, 3}, offsets.data(), 20};
+  NetworkConfig config;
+  config.channels = 3;
+  config.models = 2;
+  config.learn_input(data, false, {}, {0, 1});
+  const std::vector<std::int64_t> both = {0, 1};
+  EXPECT_EQ(config.statistics.places.columns, both);
+  EXPECT_FALSE(config.statistics.mean.empty());
+  nlohmann::json description = config.json();
+  const NetworkConfig read = NetworkConfig::from_json(description);
+  EXPECT_EQ(read.statistics.places.columns, both);
+  EXPECT_EQ(read.statistics.places.scale, config.statistics.places.scale);
+  nlohmann::json& places = description["statistics"]["places"];
+  const nlohmann::json good = places;
+  for (const nlohmann::json& bad :
+       std::vector<nlohmann::json>{{1, 0}, {0, 3}, {-1, 0}, {0, 0}, {0}, {0, 1, 2}, "0", nullptr}) {
+    places["columns"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
+  }
+  places = good;
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{{1, 0}, {1, -1}, {1, nullptr}, {1}}) {
+    places["scale"] = bad;
+    EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
+  }
+  config.learn_input(data, false);
+  EXPECT_TRUE(config.statistics.places.columns.empty()) << "nobody said so";
+}
+
 // A file names the list of statistics it was trained with; those from before there were two do not.
 TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   NetworkConfig config = small({});

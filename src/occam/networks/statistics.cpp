@@ -481,16 +481,12 @@ void patches(const Channels& c, const std::vector<BaseChannel>& base, const Plac
     const std::int64_t column = base[static_cast<std::size_t>(e)].column;
     if (std::find(places.columns.begin(), places.columns.end(), column) != places.columns.end()) continue;
     const Workspace::Scope scope(workspace);
-    auto* const placed = workspace.take<Placed>(c.n);
+    auto* const values = workspace.take<Placed>(c.n);
     std::size_t n = 0;
     for (std::int64_t i = 0; i < c.n; ++i) {
-      if (std::isnan(c.of(e)[i])) continue;
-      Placed one{.at = {}, .value = c.of(e)[i]};
-      for (std::size_t d = 0; d < places.columns.size(); ++d)
-        one.at[d] = static_cast<double>(raw.row(i)[places.columns[d]]) / places.scale[d];
-      placed[n++] = one;
+      if (!std::isnan(c.of(e)[i])) values[n++] = placed(raw.row(i), places, c.of(e)[i]);
     }
-    const Patches found = find_patches({placed, n}, places.columns.size());
+    const Patches found = find_patches({values, n}, places.columns.size());
     const double level = Patches::any(found.level), slope = Patches::any(found.slope);
     for (const double gain : found.level) write(std::asinh(gain / 2));
     for (const double gain : found.slope) write(std::asinh(gain / 2));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "occam/core/rng.hpp"
+#include "occam/data/periods.hpp"
 
 namespace occam {
 namespace {
@@ -192,10 +193,72 @@ TEST(Statistics, TellHowLongASymbolIsRememberedWhereAColumnSaysWhen) {
     std::vector<double> out(static_cast<std::size_t>(statistics.size()));
     Workspace workspace;
     statistics.of({base.data(), 100, 2, 2}, {raw.data(), 100, 2, 2}, out.data(), workspace);
-    return 2 * std::sinh(out[out.size() - 3]);  // of a memory of any length, before line and line beyond it
+    // Of a memory of any length, before line and line beyond it, and before what tells of periods.
+    return 2 * std::sinh(out[out.size() - 3 - (kOctaves + 3)]);
   };
   EXPECT_GT(gain_of_memory(0.95), 20);
   EXPECT_LT(gain_of_memory(0), 3);
+}
+
+// Noise at irregular times, with a sine of 7.3 gaps.
+std::vector<double> of_times(double size, StatisticsList list) {
+  Rng rng(3, Purpose::test, 8);
+  std::vector<double> base;
+  double at = 0;
+  for (int i = 0; i < 80; ++i) {
+    at += 2 * rng.uniform();
+    base.insert(base.end(), {at, size * std::sin(2 * std::numbers::pi * at / 7.3) + rng.normal()});
+  }
+  const std::vector<float> raw(base.begin(), base.end());
+  const Statistics statistics({{0, true}, {1, true}}, list, {0, 1.0});
+  std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+  Workspace workspace;
+  statistics.of({base.data(), 80, 2, 2}, {raw.data(), 80, 2, 2}, out.data(), workspace);
+  return out;
+}
+
+// Eight octaves, any of them, the best, and which that is.
+TEST(Statistics, TellOfPeriodsWhereAColumnSaysWhen) {
+  const std::vector<double> none = of_times(0, kNewestStatistics), wave = of_times(1.5, kNewestStatistics);
+  EXPECT_LT(2 * std::sinh(none.end()[-3]), 4);
+  EXPECT_GT(2 * std::sinh(wave.end()[-3]), 15);
+  EXPECT_NEAR(std::exp2(wave.back()), 7.3, 0.3);
+  const std::vector<double> before = of_times(1.5, StatisticsList::with_delays);
+  ASSERT_EQ(before.size(), wave.size() - (kOctaves + 3))
+      << "networks of older files read what they learned from";
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), wave.begin()));
+}
+
+// Sixty values strewn over a square; the first column is a place, the second another, the third wanders over
+// them or not.
+std::vector<double> of_places(double share, double spoilt = 0.5) {
+  Rng rng(3, Purpose::test, 9);
+  std::vector<double> base, phase;
+  for (int k = 0; k < 2; ++k) phase.push_back(6 * rng.uniform());
+  for (int i = 0; i < 60; ++i) {
+    const double x = 3 * rng.uniform(), y = 3 * rng.uniform();
+    const double hills = std::sin(3 * x + phase[0]) * std::sin(3 * y + phase[1]);
+    base.insert(base.end(), {x, y, 2 * share * hills + (1 - share) * rng.normal()});
+  }
+  std::vector<float> raw(base.begin(), base.end());
+  raw[3] = static_cast<float>(spoilt);
+  const Statistics statistics({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {},
+                              {{0, 1}, {1, 1}});
+  std::vector<double> out(static_cast<std::size_t>(statistics.size()));
+  Workspace workspace;
+  statistics.of({base.data(), 60, 3, 3}, {raw.data(), 60, 3, 3}, out.data(), workspace);
+  return out;
+}
+
+TEST(Statistics, TellOfPatchesWhereColumnsSayWhere) {
+  const std::vector<double> noise = of_places(0), patches = of_places(0.7);
+  ASSERT_EQ(noise.size(), 2 * kPatches + 4);
+  EXPECT_LT(2 * std::sinh(noise[2 * kPatches + 1]), 2);
+  EXPECT_GT(2 * std::sinh(patches[2 * kPatches + 1]), 10);
+  // A file of a stranger's may name columns of places in which values may be missing.
+  for (const double spoilt : {static_cast<double>(NAN), HUGE_VAL, 3e38}) {
+    for (const double x : of_places(0.7, spoilt)) EXPECT_TRUE(std::isfinite(x)) << spoilt;
+  }
 }
 
 // Five people, ten rows each; people differ by `apart` times what rows do. Of two columns the label comes

@@ -997,11 +997,7 @@ void RichStatistics::patches(Matrix<const float> rows, Collector& out) const {
     values.clear();
     for (std::int64_t r = 0; r < rows.rows; ++r) {
       const float* row = rows.row(r);
-      if (std::isnan(row[c])) continue;
-      Placed one{.at = {}, .value = row[c]};
-      for (std::size_t d = 0; d < places_.columns.size(); ++d)
-        one.at[d] = static_cast<double>(row[places_.columns[d]]) / places_.scale[d];
-      values.push_back(one);
+      if (!std::isnan(row[c])) values.push_back(placed(row, places_, row[c]));
     }
     const Patches found = find_patches(values, places_.columns.size());
     for (std::size_t k = 0; k < kPatches; ++k) {

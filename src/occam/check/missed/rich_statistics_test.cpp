@@ -262,6 +262,40 @@ TEST(RichStatistics, SeeHowLongAColumnIsRememberedWhereAnotherSaysWhen) {
             named(rich, seen, "evidence that x is remembered for 64.3"));
 }
 
+// Times 0 to 2 apart: the second column comes back after 9, the third does not.
+TEST(RichStatistics, SeeThatAColumnComesBackWhereAnotherSaysWhen) {
+  Rng rng(9, Purpose::test, 5);
+  std::vector<float> rows;
+  double at = 0;
+  for (int i = 0; i < 80; ++i) {
+    at += 2 * rng.uniform();
+    for (const double x : {at, 1.5 * std::sin(2 * 3.14159265 * at / 9) + rng.normal(), rng.normal()})
+      rows.push_back(static_cast<float>(x));
+  }
+  const RichStatistics rich = learned(rows, {"when", "x", "y"}, true);
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  EXPECT_GT(named(rich, seen, "evidence that x comes back"), 10);
+  EXPECT_LT(named(rich, seen, "evidence that y comes back"), 4);
+}
+
+// Strewn over a square: the third column has hills and valleys, the fourth has none.
+TEST(RichStatistics, SeeThatAColumnIsAlikeAtNearPlaces) {
+  Rng rng(9, Purpose::test, 6);
+  std::vector<float> rows;
+  for (int i = 0; i < 80; ++i) {
+    const double x = rng.uniform(), y = rng.uniform();
+    for (const double value :
+         {x, y, 2 * std::sin(9 * x) * std::sin(9 * y) + 0.5 * rng.normal(), rng.normal()})
+      rows.push_back(static_cast<float>(value));
+  }
+  const std::int64_t offsets[] = {0, 80};
+  const RichStatistics rich = RichStatistics::learn({{rows.data(), 80, 4, 4}, offsets, 1},
+                                                    {"x", "y", "height", "noise"}, false, {true, true});
+  const std::vector<float> seen = statistics(rich, rows, 4);
+  EXPECT_GT(named(rich, seen, "evidence that height is alike at near places beyond a slope"), 10);
+  EXPECT_LT(named(rich, seen, "evidence that noise is alike at near places beyond a slope"), 2);
+}
+
 // Ten people, twelve rows each: they differ in y, and not in z.
 TEST(RichStatistics, SeeThatAColumnDiffersBetweenTheLabelsOfAnother) {
   Rng rng(9, Purpose::test, 4);
