@@ -57,7 +57,7 @@ std::string id_list(const std::vector<std::string>& ids) {
 ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& progress) {
   ObservedOptions options;
   for (const Column& column : problem.columns()) options.columns.push_back(column.name);
-  options.labels = labels_of(problem.columns());
+  options.labels = label_groups(problem.columns());
   options.by = split_list(o.by);
   options.missing = o.missing == "drop" ? MissingRows::drop : MissingRows::refuse;
   options.missing_advice =

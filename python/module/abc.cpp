@@ -28,7 +28,7 @@ nb::dict abc(const PythonProblem& p, const Floats& data, std::optional<std::int6
       throw Error(ErrorKind::usage, "{} columns are expected ({} given)", p.problem.D(), data.shape(1));
     const std::int64_t offsets[] = {0, rows};
     const NumberedLabels numbered({{data.data(), rows, p.problem.D(), p.problem.D()}, offsets, 1},
-                                  labels_of(p.problem.columns()));
+                                  label_groups(p.problem.columns()));
     const DataView observed{numbered.view().x.data, rows, p.problem.D()};
     const std::int64_t size = n ? *n : size_to_simulate(p.problem, rows);
     ThreadPool pool(threads);

@@ -294,7 +294,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<PythonProblem>(m, "Problem")
       .def_prop_ro("name", [](const PythonProblem& p) { return p.problem.name(); })
-      .def_prop_ro("labels", [](const PythonProblem& p) { return labels_of(p.problem.columns()); })
+      .def_prop_ro("labels", [](const PythonProblem& p) { return label_groups(p.problem.columns()); })
       .def_prop_ro("description", [](const PythonProblem& p) { return p.problem.description(); })
       .def_prop_ro("models", [](const PythonProblem& p) { return p.problem.model_names(); })
       .def_prop_ro("columns",

@@ -15,8 +15,8 @@ namespace {
 // {"ids", "data" (rows, columns), "offsets", "groups"}. What was left out or recognised is told to `sink`.
 nb::dict read_data(const Path& file, const std::vector<std::string>& columns,
                    const std::vector<std::string>& by, const std::string& group_by,
-                   const std::vector<std::int64_t>& may_miss, const std::vector<std::int64_t>& labels,
-                   bool drop, nb::object sink) {
+                   const std::vector<std::int64_t>& may_miss, const LabelGroups& labels, bool drop,
+                   nb::object sink) {
   PythonProgress progress(std::move(sink));
   const std::string path = file.string();
   std::vector<std::string> ids, groups;
@@ -29,7 +29,8 @@ nb::dict read_data(const Path& file, const std::vector<std::string>& columns,
     options.group = group_by;
     options.missing = drop ? MissingRows::drop : MissingRows::refuse;
     options.may_miss = may_miss;
-    options.labels = options.given = labels;
+    options.labels = labels;
+    options.given = columns_in(labels);
     options.missing_advice =
         "leave such rows out with missing=\"drop\", or train for them: declare how often values of column "
         "'{}' "

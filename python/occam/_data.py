@@ -23,11 +23,12 @@ class Sets:
 
 
 def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = None, group_by: str | None = None, *,
-             may_miss: Sequence[int] = (), labels: Sequence[int] = (), missing: str = "refuse") -> Sets:
+             may_miss: Sequence[int] = (), labels: Sequence[Sequence[int]] = (), missing: str = "refuse") -> Sets:
     """A data frame, a dict of columns, an array, a list of arrays, simulated data, or the path of a file.
 
     may_miss: places of the columns in which values may be missing; missing="drop" leaves out rows in which another is.
-    labels: places of the columns that only say which rows belong together, by numbers or by any other names.
+    labels: places of the columns that only say which rows belong together, by numbers or by any other names; those
+    together that name the same things.
     """
     if missing not in ("refuse", "drop"):
         raise ValueError(f"missing is 'refuse' or 'drop', not {missing!r}")
@@ -36,8 +37,9 @@ def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = Non
         raw = _core.read_data(os.fspath(data), columns, keys, group_by or "", list(may_miss), list(labels),
                               missing == "drop", Quiet())
         return Sets(raw["ids"], raw["data"], raw["offsets"], raw["groups"] if group_by else None)
-    sets = _in_memory(data, columns, by, group_by, labels)
-    return _without_missing(sets, columns, may_miss, labels, missing == "drop")
+    named = [place for group in labels for place in group]
+    sets = _in_memory(data, columns, by, group_by, named)
+    return _without_missing(sets, columns, may_miss, named, missing == "drop")
 
 
 def _in_memory(data, columns, by, group_by, labels) -> Sets:
@@ -90,21 +92,25 @@ def _arrays(arrays, D) -> Sets:
     return Sets(range(len(rows)), np.concatenate(rows), np.cumsum([0] + [len(one) for one in rows]))
 
 
-def _numbers(values, label: bool) -> np.ndarray:
-    if not label:
-        return np.asarray(values, dtype=np.float64)
-    values = np.asarray(values, dtype=object)
-    missing = np.array([one is None or one != one for one in values.tolist()], dtype=bool)
-    numbers: dict = {}
-    coded = [numbers.setdefault(str(one), len(numbers) + 1) for one in values.tolist()]
-    return np.where(missing, np.nan, np.asarray(coded, dtype=np.float64))
+def _label_numbers(values, known: dict) -> np.ndarray:
+    """Numbers for what labels are called; `known` is shared by all columns of labels, whose names may be the same."""
+    def number(one):
+        if one is None or one != one:
+            return np.nan
+        # 3 is 3.0 in a column in which something is missing.
+        name = str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)
+        return known.setdefault(name, len(known) + 1)
+    return np.array([number(one) for one in np.asarray(values, dtype=object).tolist()], dtype=np.float64)
 
 
 def _table(data, names, columns, by, group_by, labels=()) -> Sets:
     missing = [name for name in columns if name not in names]
     if missing:
         raise KeyError(f"there is no column {missing[0]!r}; the network needs {columns}, the data have {names}")
-    values = np.column_stack([_numbers(data[name], place in labels) for place, name in enumerate(columns)])
+    known: dict = {}
+    values = np.column_stack([
+        _label_numbers(data[name], known) if place in labels else np.asarray(data[name], dtype=np.float64)
+        for place, name in enumerate(columns)])
     if len(values) == 0:
         raise ValueError("the data have no rows")
     if by is None and "dataset" in names:

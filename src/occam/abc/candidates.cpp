@@ -24,7 +24,7 @@ Candidates::Candidates(const Problem& problem, DataView observed, std::int64_t n
                        const Distance& distance, std::uint64_t seed, ThreadPool& pool)
     : problem_(problem),
       design_(takes_design(problem) ? observed : DataView()),
-      labels_(labels_of(problem.columns())),
+      labels_(label_groups(problem.columns())),
       n_(design_.n > 0 ? design_.n : n),
       summary_(summary),
       distance_(distance),

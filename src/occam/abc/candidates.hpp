@@ -64,8 +64,8 @@ class Candidates {
   std::int64_t rows_at_most(const Family& family) const;
 
   const Problem& problem_;
-  DataView design_;                   // n = 0: families make their own
-  std::vector<std::int64_t> labels_;  // columns
+  DataView design_;  // n = 0: families make their own
+  LabelGroups labels_;
   std::int64_t n_;
   const Summary& summary_;
   const Distance& distance_;

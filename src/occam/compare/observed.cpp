@@ -91,10 +91,8 @@ class Chunk {
  private:
   void number_labels() {
     const Matrix<float> all{data_.data(), rows(), D_, D_};
-    for (std::size_t set = 0; set < ids_.size(); ++set) {
-      for (const std::int64_t c : options_.labels)
-        occam::number_labels(all.rows_from(offsets_[set], offsets_[set + 1] - offsets_[set]), c);
-    }
+    for (std::size_t set = 0; set < ids_.size(); ++set)
+      occam::number_labels(all.rows_from(offsets_[set], offsets_[set + 1] - offsets_[set]), options_.labels);
   }
   // A data set of which no row was left.
   void forget_empty() {
@@ -136,7 +134,8 @@ class CsvDataSets {
         default_id_(std::move(default_id)),
         may_miss_(may_miss(options)) {
     for (const std::string& column : options.columns) columns_.push_back(reader_.column_index(column));
-    for (const std::int64_t c : options.labels) names_[static_cast<std::size_t>(c)] = {};
+    is_label_.resize(columns_.size());
+    for (const std::int64_t c : columns_in(options.labels)) is_label_[static_cast<std::size_t>(c)] = true;
     for (const std::string& column : options.by) by_.push_back(reader_.column_index(column));
     if (!options.group.empty()) group_ = reader_.column_index(options.group);
     const bool reserved =
@@ -189,8 +188,8 @@ class CsvDataSets {
     row.clear();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
-      if (const auto label = names_.find(c); label != names_.end()) {
-        if (const auto number = label->second.number(reader_.text(column))) {
+      if (is_label_[c]) {
+        if (const auto number = names_.number(reader_.text(column))) {
           row.push_back(*number);
           continue;
         }
@@ -223,7 +222,8 @@ class CsvDataSets {
   std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_, by_;
   std::optional<std::size_t> group_;
-  std::unordered_map<std::size_t, LabelNames> names_;  // of columns that are labels
+  std::vector<bool> is_label_;  // (D)
+  LabelNames names_;
 };
 
 // `notes`: who is told how the file was read; a file that is read twice says it once.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "occam/core/progress.hpp"
+#include "occam/data/column.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/io/csv.hpp"
 
@@ -29,7 +30,7 @@ struct ObservedOptions {
       may_miss;  // places of the columns in which values may be missing: NaN in the data
   // Places of the columns that only say which rows belong together. Of csv any text will do; in each data set
   // labels become 1, 2, 3, ...
-  std::vector<std::int64_t> labels;
+  LabelGroups labels;
   // Places of the columns, of the design or labels, that every row has to have: nothing can be trained for
   // rows without.
   std::vector<std::int64_t> given;

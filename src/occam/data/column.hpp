@@ -21,6 +21,8 @@ struct Column {
   std::string name;         // as in a csv header: "rt"
   std::string description;  // with its unit: "response time [s]"
   Role role = Role::observed;
+  std::string same_as =
+      {};  // of a label: another one, whose labels name the same things (teams at home, away)
 
   bool given() const { return role != Role::observed; }  // no model has to explain it
   bool operator==(const Column&) const = default;
@@ -40,6 +42,35 @@ inline std::vector<std::int64_t> columns_of(const std::vector<Column>& columns, 
 }
 inline std::vector<std::int64_t> labels_of(const std::vector<Column>& columns) {
   return columns_of(columns, Role::label);
+}
+
+// Columns of labels, those together that name the same things.
+using LabelGroups = std::vector<std::vector<std::int64_t>>;
+
+inline std::vector<std::int64_t> columns_in(const LabelGroups& groups) {
+  std::vector<std::int64_t> columns;
+  for (const auto& group : groups) columns.insert(columns.end(), group.begin(), group.end());
+  return columns;
+}
+
+inline LabelGroups label_groups(const std::vector<Column>& columns) {
+  LabelGroups groups;
+  // What a column is said to be the same as is said of no other.
+  const auto first_name = [&](std::int64_t c) {
+    const Column& column = columns[static_cast<std::size_t>(c)];
+    return column.same_as.empty() ? column.name : column.same_as;
+  };
+  for (const std::int64_t c : labels_of(columns)) {
+    const auto known = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return first_name(group.front()) == first_name(c);
+    });
+    if (known == groups.end()) {
+      groups.push_back({c});
+    } else {
+      known->push_back(c);
+    }
+  }
+  return groups;
 }
 
 }  // namespace occam

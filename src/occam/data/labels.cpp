@@ -38,30 +38,39 @@ std::optional<float> LabelNames::number(std::string_view name) {
   return static_cast<float>(known_.try_emplace(std::string(name), known_.size()).first->second);
 }
 
-void number_labels(Matrix<float> rows, std::int64_t c) {
+namespace {
+
+void number_together(Matrix<float> rows, const std::vector<std::int64_t>& columns) {
   std::vector<float> values;
-  for (std::int64_t r = 0; r < rows.rows; ++r) {
-    if (!std::isnan(rows.row(r)[c])) values.push_back(rows.row(r)[c]);
-  }
+  const auto each = [&](const auto& use) {
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+      for (const std::int64_t c : columns) {
+        if (!std::isnan(rows.row(r)[c])) use(rows.row(r)[c]);
+      }
+    }
+  };
+  each([&](float x) { values.push_back(x); });
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
-  for (std::int64_t r = 0; r < rows.rows; ++r) {
-    float& x = rows.row(r)[c];
-    if (!std::isnan(x))
-      x = static_cast<float>(std::lower_bound(values.begin(), values.end(), x) - values.begin() + 1);
-  }
+  each([&](float& x) {
+    x = static_cast<float>(std::lower_bound(values.begin(), values.end(), x) - values.begin() + 1);
+  });
 }
 
-NumberedLabels::NumberedLabels(Ragged<const float> data, const std::vector<std::int64_t>& columns)
-    : view_(data) {
-  if (columns.empty()) return;
+}  // namespace
+
+void number_labels(Matrix<float> rows, const LabelGroups& groups) {
+  for (const std::vector<std::int64_t>& columns : groups) number_together(rows, columns);
+}
+
+NumberedLabels::NumberedLabels(Ragged<const float> data, const LabelGroups& groups) : view_(data) {
+  if (groups.empty()) return;
   const std::int64_t D = data.x.columns, rows = data.offsets[data.sets];
   copy_.reserve(static_cast<std::size_t>(rows * D));
   for (std::int64_t r = 0; r < rows; ++r) copy_.insert(copy_.end(), data.x.row(r), data.x.row(r) + D);
   const Matrix<float> all{copy_.data(), rows, D, D};
-  for (std::int64_t set = 0; set < data.sets; ++set) {
-    for (const std::int64_t c : columns) number_labels(all.rows_from(data.offsets[set], data.size(set)), c);
-  }
+  for (std::int64_t set = 0; set < data.sets; ++set)
+    number_labels(all.rows_from(data.offsets[set], data.size(set)), groups);
   view_.x = {copy_.data(), rows, D, D};
 }
 
@@ -98,24 +107,39 @@ BetweenLabels between(std::span<const LabelMean> labels, double n, double square
 
 }  // namespace
 
-std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
-                        std::span<std::int32_t> groups) {
+namespace {
+
+// label(i) of i = 0 .. count - 1.
+template <class Label>
+std::int64_t group_by(Label label, std::size_t rows, std::span<std::int32_t> order,
+                      std::span<std::int32_t> groups) {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  for (std::size_t i = 0; i < rows; ++i) {
     groups[i] = -1;
-    if (!std::isnan(labels[i])) order[count++] = static_cast<std::int32_t>(i);
+    if (!std::isnan(label(i))) order[count++] = static_cast<std::int32_t>(i);
   }
-  const auto label = [&](std::size_t k) { return labels[static_cast<std::size_t>(order[k])]; };
+  const auto of = [&](std::int32_t i) { return label(static_cast<std::size_t>(i)); };
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-            [&](std::int32_t a, std::int32_t b) {
-              return labels[static_cast<std::size_t>(a)] < labels[static_cast<std::size_t>(b)];
-            });
+            [&](std::int32_t a, std::int32_t b) { return of(a) < of(b); });
   std::int32_t group = -1;
   for (std::size_t k = 0; k < count; ++k) {
-    if (k == 0 || label(k) != label(k - 1)) ++group;
+    if (k == 0 || of(order[k]) != of(order[k - 1])) ++group;
     groups[static_cast<std::size_t>(order[k])] = group;
   }
   return group + 1;
+}
+
+}  // namespace
+
+std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
+                        std::span<std::int32_t> groups) {
+  return group_by([&](std::size_t i) { return labels[i]; }, labels.size(), order, groups);
+}
+
+std::int64_t group_rows(std::span<const double> first, std::span<const double> second,
+                        std::span<std::int32_t> order, std::span<std::int32_t> groups) {
+  const std::size_t n = first.size();
+  return group_by([&](std::size_t i) { return i < n ? first[i] : second[i - n]; }, 2 * n, order, groups);
 }
 
 BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,

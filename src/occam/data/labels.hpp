@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "occam/data/column.hpp"
 #include "occam/data/matrix.hpp"
 
 namespace occam {
@@ -20,7 +21,8 @@ namespace occam {
 // What is counted, rated or ranked looks the same but for that: others rise and fall with it.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
 
-// Numbers for what labels are called, in the order in which they come; nothing for a missing one.
+// Numbers for what labels are called, in the order in which they come; nothing for a missing one. The same
+// for all columns of labels.
 class LabelNames {
  public:
   std::optional<float> number(std::string_view name);
@@ -29,13 +31,13 @@ class LabelNames {
   std::unordered_map<std::string, std::size_t> known_;
 };
 
-// Makes the labels in column c of one data set 1, 2, 3, ... in the order of their values. Those that are not
-// there (NaN) stay so.
-void number_labels(Matrix<float> rows, std::int64_t c);
-// The same for several columns of several data sets; data without labels are not copied.
+// Makes the labels of one data set 1, 2, 3, ... in the order of their values. Columns of one group are
+// numbered together: a team has the same number at home and away. Labels that are not there (NaN) stay so.
+void number_labels(Matrix<float> rows, const LabelGroups& groups);
+// The same for several data sets; data without labels are not copied.
 class NumberedLabels {
  public:
-  NumberedLabels(Ragged<const float> data, const std::vector<std::int64_t>& columns);
+  NumberedLabels(Ragged<const float> data, const LabelGroups& groups);
   NumberedLabels(const NumberedLabels&) = delete;
   NumberedLabels& operator=(const NumberedLabels&) = delete;
   Ragged<const float> view() const { return view_; }
@@ -49,6 +51,9 @@ class NumberedLabels {
 // Returns how many there are. `order`: room for as many rows.
 std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
                         std::span<std::int32_t> groups);
+// The same for two columns that name the same things: `groups` are those of the first, then of the second.
+std::int64_t group_rows(std::span<const double> first, std::span<const double> second,
+                        std::span<std::int32_t> order, std::span<std::int32_t> groups);
 
 // One label: how many rows, and their mean.
 struct LabelMean {

@@ -89,6 +89,14 @@ void check(const NetworkConfig& config) {
               places.scale.size() == places.columns.size() &&
               std::all_of(places.scale.begin(), places.scale.end(), usable),
           "the columns of places of its statistics are not usable");
+  const auto is_label = [&](std::int64_t c) {
+    return std::find(statistics.labels.begin(), statistics.labels.end(), c) != statistics.labels.end();
+  };
+  for (const CrossedColumns& crossed : statistics.crossings) {
+    require(crossed.first < crossed.second && is_label(crossed.first) && is_label(crossed.second),
+            "the crossed columns of its statistics are not usable");
+  }
+  require(statistics.crossings.size() <= kMostCrossings, "its statistics have too many crossed columns");
   require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty() ||
               !places.columns.empty(),
           "its statistics are of a list that is not known");
@@ -130,7 +138,7 @@ std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
 
 Statistics statistics_for(const NetworkConfig& config) {
   const StatisticsScale& s = config.statistics;
-  return Statistics(base_channels(config), s.list, s.time, s.labels, s.places);
+  return Statistics(base_channels(config), s.list, s.time, s.labels, s.places, s.crossings);
 }
 
 // Without the padding of rows, which for a column or two would be most of it.
@@ -237,13 +245,13 @@ Fields fields(NetworkOptions& o) {
             "whether factors of moments, and statistics, enter the summary directly, too")};
 }
 
-void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
-                                const std::vector<std::int64_t>& labels,
+void NetworkConfig::learn_input(Ragged<const float> data, bool ordered, const LabelGroups& groups,
                                 const std::vector<std::int64_t>& design) {
   inputs.clear();
   if (options.inputs == "robust") inputs = learn_inputs(data, ordered, options.waves);
   standardisation = learn_standardisation(data, inputs);
   if (options.inputs == "robust") standardisation.plain_within = kPlainWithin;
+  const std::vector<std::int64_t> labels = columns_in(groups);
   for (const std::int64_t label : labels) {  // its number means nothing, so it is read as nothing
     const auto c = static_cast<std::size_t>(label);
     if (!inputs.empty()) inputs[c] = {};
@@ -262,6 +270,7 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered,
     const auto place = std::lower_bound(statistics.labels.begin(), statistics.labels.end(), label);
     if (place == statistics.labels.end() || *place != label) statistics.labels.insert(place, label);
   }
+  statistics.crossings = find_crossings(data, statistics.labels, groups);
   if (!ordered) statistics.places = find_places(data, design, statistics.labels);
   if (!ordered && statistics.labels.empty() && statistics.places.columns.empty()) return;
   const Statistics plain = statistics_for(*this);
@@ -312,6 +321,11 @@ json NetworkConfig::json() const {
     if (statistics.time.column >= 0)
       result["statistics"]["time"] = {{"column", statistics.time.column}, {"gap", statistics.time.gap}};
     if (!statistics.labels.empty()) result["statistics"]["labels"] = statistics.labels;
+    for (const CrossedColumns& crossed : statistics.crossings) {
+      result["statistics"]["crossings"].push_back(
+          {{"columns", {crossed.first, crossed.second}},
+           {"crossing", kCrossings[static_cast<std::size_t>(crossed.crossing)]}});
+    }
     const PlaceColumns& places = statistics.places;
     if (!places.columns.empty())
       result["statistics"]["places"] = {{"columns", places.columns}, {"scale", places.scale}};
@@ -324,6 +338,19 @@ json NetworkConfig::json() const {
   }
   return result;
 }
+
+namespace {
+
+CrossedColumns crossing_from_json(const nlohmann::json& entry) {
+  const std::vector<std::int64_t> columns = whole_numbers(entry.at("columns"));
+  const auto name = entry.at("crossing").get<std::string>();
+  const auto known = std::find(kCrossings.begin(), kCrossings.end(), name);
+  require(columns.size() == 2 && known != kCrossings.end(),
+          "the crossed columns of its statistics are not usable");
+  return {columns[0], columns[1], static_cast<Crossing>(known - kCrossings.begin())};
+}
+
+}  // namespace
 
 NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
   try {
@@ -350,12 +377,17 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
                            .list = static_cast<StatisticsList>(list),
                            .time = {},
                            .labels = {},
-                           .places = {}};
+                           .places = {},
+                           .crossings = {}};
       if (t.contains("time")) {
         config.statistics.time = {whole_number(t.at("time").at("column")),
                                   t.at("time").at("gap").get<double>()};
       }
       if (t.contains("labels")) config.statistics.labels = whole_numbers(t.at("labels"));
+      if (t.contains("crossings")) {
+        for (const auto& crossed : t.at("crossings"))
+          config.statistics.crossings.push_back(crossing_from_json(crossed));
+      }
       if (t.contains("places")) {
         config.statistics.places = {whole_numbers(t.at("places").at("columns")),
                                     t.at("places").at("scale").get<std::vector<double>>()};

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "occam/data/column.hpp"
 #include "occam/networks/body.hpp"
 #include "occam/networks/head.hpp"
 #include "occam/networks/input_rows.hpp"
@@ -41,8 +42,9 @@ struct StatisticsScale {
   std::vector<double> mean, scale;
   StatisticsList list = kNewestStatistics;
   TimeColumn time;
-  std::vector<std::int64_t> labels;  // columns that say which rows belong together
-  PlaceColumns places;               // columns that say where
+  std::vector<std::int64_t> labels;       // columns that say which rows belong together
+  PlaceColumns places;                    // columns that say where
+  std::vector<CrossedColumns> crossings;  // of labels that are looked at beside each other
 };
 
 struct NetworkOptions {
@@ -74,7 +76,7 @@ struct NetworkConfig {
   StatisticsScale statistics;
 
   // All that is learned from simulations about the input.
-  void learn_input(Ragged<const float> data, bool ordered, const std::vector<std::int64_t>& labels = {},
+  void learn_input(Ragged<const float> data, bool ordered, const LabelGroups& labels = {},
                    const std::vector<std::int64_t>& design = {});
 
   nlohmann::json json() const;

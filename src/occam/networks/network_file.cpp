@@ -30,6 +30,29 @@ constexpr double kGoldenExpansion = 512;
   throw Error(ErrorKind::bad_config, "{}", why);
 }
 
+// A number is a column whose labels name things that no other column names.
+json labels_json(const LabelGroups& groups) {
+  json list = json::array();
+  for (const auto& group : groups) list.push_back(group.size() == 1 ? json(group.front()) : json(group));
+  return list;
+}
+
+LabelGroups read_labels(const json& list, std::int64_t columns) {
+  LabelGroups groups;
+  std::vector<bool> known(static_cast<std::size_t>(columns));
+  for (const json& entry : list) {
+    groups.push_back(entry.is_array() ? whole_numbers(entry)
+                                      : std::vector<std::int64_t>{whole_number(entry)});
+    for (const std::int64_t c : groups.back()) {
+      if (c < 0 || c >= columns || known[static_cast<std::size_t>(c)])
+        refuse("its columns of labels are not usable");
+      known[static_cast<std::size_t>(c)] = true;
+    }
+    if (groups.back().empty()) refuse("its columns of labels are not usable");
+  }
+  return groups;
+}
+
 json ranges_json(const std::vector<ColumnRange>& ranges) {
   json list = json::array();
   for (const ColumnRange& r : ranges) list.push_back({r.smallest, r.low, r.high, r.largest});
@@ -62,7 +85,7 @@ json describe(const NetworkFile& file) {
                         {"mask", file.parameter_mask}}}};
   if (!file.config.head_kind().concentrations) description.erase("link");
   if (!file.design.empty()) description["design"] = file.design.json();
-  if (!file.labels.empty()) description["labels"] = file.labels;
+  if (!file.labels.empty()) description["labels"] = labels_json(file.labels);
   if (!file.parameter_inputs.empty()) {
     description["parameters"]["inputs"] = inputs_json(file.parameter_inputs);
   }
@@ -87,10 +110,7 @@ void read_description(const json& d, NetworkFile& file) {
   file.largest_n = whole_number(d.at("n").at(1));
   if (d.contains("ranges")) file.ranges = read_ranges(d.at("ranges"));
   if (d.contains("design")) file.design = DesignProfile::from_json(d.at("design"), file.columns);
-  if (d.contains("labels")) file.labels = whole_numbers(d.at("labels"));
-  for (const std::int64_t c : file.labels) {
-    if (c < 0 || c >= std::ssize(file.columns)) refuse("its columns of labels are not usable");
-  }
+  if (d.contains("labels")) file.labels = read_labels(d.at("labels"), std::ssize(file.columns));
   const json& p = d.at("parameters");
   file.parameter_names = p.at("names").get<std::vector<std::string>>();
   file.parameter_mean = p.at("mean").get<std::vector<double>>();

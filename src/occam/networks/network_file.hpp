@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "occam/data/column.hpp"
 #include "occam/data/design_profile.hpp"
 #include "occam/io/safetensors.hpp"
 #include "occam/networks/network.hpp"
@@ -51,9 +52,9 @@ struct NetworkFile {
   std::vector<double> model_prior;       // (J)
   std::int64_t smallest_n = 1;           // rows of the data sets trained on
   std::int64_t largest_n = 1;
-  std::vector<ColumnRange> ranges;   // (D); empty in files written before there were any
-  DesignProfile design;              // empty where no column is set by the experimenter
-  std::vector<std::int64_t> labels;  // columns that only say which rows belong together
+  std::vector<ColumnRange> ranges;  // (D); empty in files written before there were any
+  DesignProfile design;             // empty where no column is set by the experimenter
+  LabelGroups labels;               // columns that only say which rows belong together
 
   // The network's outputs `parameters` are (t(theta) - mean) / scale, t a transformation that tames long
   // tails.

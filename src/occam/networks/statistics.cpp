@@ -510,21 +510,29 @@ Groups groups_of(Matrix<const float> raw, std::int64_t label, Workspace& workspa
   return {of, group_rows(labels, order, of)};
 }
 
-// By how much the values of every other column differ from label to label.
-void differences(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
-                 const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
-  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+// Of every column but some: use(values), as it enters or, of indicators, as the numbers they stand for.
+template <class Use>
+void each_column(const Channels& c, const std::vector<BaseChannel>& base, std::span<const std::int64_t> but,
+                 Matrix<const float> raw, Workspace& workspace, Use use) {
   for (std::int64_t first = 0, end = 0; first < c.E; first = end) {
     end = end_of_column(base, first);
-    if (of(first) == label) continue;
+    const std::int64_t column = base[static_cast<std::size_t>(first)].column;
+    if (std::find(but.begin(), but.end(), column) != but.end()) continue;
     const Workspace::Scope scope(workspace);
     std::span<const double> values(c.of(first), static_cast<std::size_t>(c.n));
     if (end - first > 1) {
-      // Indicators of one column go together, as the numbers they stand for.
       double* const numbers = workspace.take<double>(c.n);
-      for (std::int64_t i = 0; i < c.n; ++i) numbers[i] = raw.row(i)[of(first)];
+      for (std::int64_t i = 0; i < c.n; ++i) numbers[i] = raw.row(i)[column];
       values = {numbers, values.size()};
     }
+    use(values, first);
+  }
+}
+
+// By how much the values of every other column differ from label to label.
+void differences(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
+                 const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  each_column(c, base, {&label, 1}, raw, workspace, [&](std::span<const double> values, std::int64_t) {
     const std::span<LabelMean> labels(workspace.take<LabelMean>(groups.count),
                                       static_cast<std::size_t>(groups.count));
     const BetweenLabels between = between_labels(groups.of, values, labels);
@@ -533,7 +541,7 @@ void differences(const Channels& c, const std::vector<BaseChannel>& base, std::i
     write(std::log1p(2 * between.own_means / kTamed));
     write(std::log1p(between.labels));
     write(std::log1p(between.partners));
-  }
+  });
 }
 
 // What each other column explains of each, where rows of one label are alike to some degree.
@@ -556,6 +564,103 @@ void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::
   }
 }
 
+// What one column of labels says of a value beside another one.
+void write_apart(const CrossedGains& gains, Writer& write) {
+  const CrossedEvidence evidence = crossed_evidence(gains);
+  // Differences: what one column adds is little beside what the other may explain.
+  for (const double gain : evidence.of_first) write(std::asinh((gain - evidence.second) / 2));
+  for (const double gain : evidence.of_second) write(std::asinh((gain - evidence.first) / 2));
+  for (const double gain : {evidence.both - evidence.first, evidence.both - evidence.second,
+                            evidence.first - evidence.second, evidence.both})
+    write(std::asinh(gain / 2));
+}
+
+// And what is said of it where both columns name the same things.
+void write_joint(const CrossedGains& joint, const CrossedGains& apart, Writer& write) {
+  const CrossedEvidence evidence = crossed_evidence(apart);
+  const double any = joint_evidence(joint);
+  for (std::size_t k = 1; k < kCrossedSpreads; ++k) write(std::asinh(joint[0][k].gain / 2));
+  for (const double gain : {any, any - evidence.both, any - evidence.first, any - evidence.second})
+    write(std::asinh(gain / 2));
+}
+
+// By how much a mean differs from any number, where labels differ: in its standard errors.
+void write_level(const CrossedGain& of, double mean, double spread, Writer& write) {
+  const double error = spread * of.error;
+  write(error > kConstant ? std::asinh((mean + spread * of.mean) / error) : 0);
+  write(std::log(error + kConstant));
+}
+
+// Two columns of labels beside each other: by how much values differ from label to label, how much each other
+// column explains then, and what is left to say of means.
+class Crossed {
+ public:
+  Crossed(const Channels& c, const std::vector<BaseChannel>& base, Matrix<const float> raw,
+          Workspace& workspace)
+      : c_(c), base_(base), raw_(raw), workspace_(workspace) {}
+
+  void operator()(const CrossedColumns& columns, Writer& write) {
+    const Workspace::Scope scope(workspace_);
+    const std::span<const double> first = labels(columns.first), second = labels(columns.second);
+    const TwoLabels apart = group(first, second, Crossing::apart);
+    const TwoLabels joint =
+        columns.crossing == Crossing::apart ? apart : group(first, second, columns.crossing);
+    const std::span<double> room = take(std::max(crossed_room(apart), crossed_room(joint)));
+    const std::array<std::int64_t, 2> both = {columns.first, columns.second};
+    each_column(c_, base_, both, raw_, workspace_, [&](std::span<const double> values, std::int64_t e) {
+      const CrossedGains beside = crossed_gains(apart, Crossing::apart, values, room);
+      const auto at = static_cast<std::size_t>(e);
+      if (columns.crossing == Crossing::apart) {
+        write_apart(beside, write);
+        for (std::size_t k = 1; k < kCrossedSpreads; ++k)
+          write_level(beside[k][k], c_.mean[at], c_.spread[at], write);
+      } else {
+        const CrossedGains gains = crossed_gains(joint, columns.crossing, values, room);
+        write_joint(gains, beside, write);
+        for (std::size_t k = 1; k < kCrossedSpreads; ++k)
+          write_level(gains[0][k], c_.mean[at], c_.spread[at], write);
+      }
+    });
+    if (columns.crossing == Crossing::apart) explanations(columns, apart, room, write);
+  }
+
+ private:
+  std::span<double> take(std::size_t count) {
+    return {workspace_.take<double>(static_cast<std::int64_t>(count)), count};
+  }
+  std::span<const double> labels(std::int64_t column) {
+    const std::span<double> values = take(static_cast<std::size_t>(raw_.rows));
+    for (std::int64_t i = 0; i < raw_.rows; ++i) values[static_cast<std::size_t>(i)] = raw_.row(i)[column];
+    return values;
+  }
+  TwoLabels group(std::span<const double> first, std::span<const double> second, Crossing crossing) {
+    const std::size_t size = crossed_groups_room(first.size());
+    return group_crossed(first, second, crossing,
+                         {workspace_.take<std::int32_t>(static_cast<std::int64_t>(size)), size});
+  }
+  void explanations(const CrossedColumns& columns, const TwoLabels& labels, std::span<double> room,
+                    Writer& write) {
+    const auto of = [&](std::int64_t e) { return base_[static_cast<std::size_t>(e)].column; };
+    const auto is_label = [&](std::int64_t e) { return of(e) == columns.first || of(e) == columns.second; };
+    const auto values = [&](std::int64_t e) {
+      return std::span<const double>(c_.of(e), static_cast<std::size_t>(c_.n));
+    };
+    std::int64_t pairs = 0;
+    for (std::int64_t a = 0; a < c_.E; ++a) {
+      for (std::int64_t b = 0; b < c_.E; ++b) {
+        if (of(a) == of(b) || is_label(a) || is_label(b) || pairs++ >= kMostExplained) continue;
+        for (const double gain : explained_between_crossed(labels, values(a), values(b), room))
+          write(std::log1p(2 * gain / kTamed));
+      }
+    }
+  }
+
+  const Channels& c_;
+  const std::vector<BaseChannel>& base_;
+  Matrix<const float> raw_;
+  Workspace& workspace_;
+};
+
 struct Wanted {
   StatisticsList list;
   const std::vector<PartialCorrelation>& partials;
@@ -563,6 +668,7 @@ struct Wanted {
   TimeColumn time;
   const std::vector<std::int64_t>& labels;
   const PlaceColumns& places;
+  const std::vector<CrossedColumns>& crossings;
 };
 
 void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
@@ -598,18 +704,22 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
     differences(c, base, label, groups, raw, workspace, write);
     explanations(c, base, label, groups, workspace, write);
   }
+  Crossed crossed(c, base, raw, workspace);
+  for (const CrossedColumns& columns : wanted.crossings) crossed(columns, write);
   if (!wanted.places.columns.empty()) patches(c, base, wanted.places, raw, workspace, write);
 }
 
 }  // namespace
 
 Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time,
-                       std::vector<std::int64_t> labels, PlaceColumns places)
+                       std::vector<std::int64_t> labels, PlaceColumns places,
+                       std::vector<CrossedColumns> crossings)
     : base_(std::move(base)),
       list_(list),
       time_(time),
       labels_(std::move(labels)),
-      places_(std::move(places)) {
+      places_(std::move(places)),
+      crossings_(std::move(crossings)) {
   const std::int64_t E = base_channels();
   // Indicators of one column say nothing of each other but what memory tells.
   const bool several = E > 0 && base_.front().column != base_.back().column;
@@ -626,8 +736,8 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_}, raw,
-      workspace, count);
+  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, crossings_},
+      raw, workspace, count);
   size_ = count.count();
 }
 
@@ -635,8 +745,8 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_}, raw,
-      workspace, write);
+  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, crossings_},
+      raw, workspace, write);
 }
 
 }  // namespace occam

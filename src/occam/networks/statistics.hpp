@@ -3,8 +3,9 @@
 // carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
 // there from the first step. (Exchangeable data go without: what a set network pools was as good by itself,
 // what columns say of each other included. But where a column says which rows belong together, sums over
-// those rows are something no layer can form, and by how much they differ is told; and so it is where columns
-// say where something was measured, and values at near places are alike.)
+// those rows are something no layer can form, and by how much they differ is told, of two such columns beside
+// each other, too; and so it is where columns say where something was measured, and values at near places are
+// alike.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 //   gains are what a richer description explains, per observation: log evidence is n times a sum of such
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "occam/data/crossed_labels.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/partial_correlations.hpp"
@@ -44,7 +46,8 @@ class Statistics {
  public:
   Statistics() = default;
   explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
-                      TimeColumn time = {}, std::vector<std::int64_t> labels = {}, PlaceColumns places = {});
+                      TimeColumn time = {}, std::vector<std::int64_t> labels = {}, PlaceColumns places = {},
+                      std::vector<CrossedColumns> crossings = {});
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -59,6 +62,7 @@ class Statistics {
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
   PlaceColumns places_;
+  std::vector<CrossedColumns> crossings_;
   std::vector<PartialCorrelation> partials_;
   std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;

@@ -190,6 +190,7 @@ class ProblemReader {
              "\"description\" or name = { role = \"design\", description = \"...\" }");
       }
       if (columns_.empty()) fail(*node, "columns: at least one is needed");
+      for (const Column& column : columns_) check_same_as(column, *node);
     }
     if (const toml::node* node = root_.get("ordered")) {
       if (!node->is_boolean())
@@ -202,7 +203,8 @@ class ProblemReader {
   void add_column(const toml::key& key, const std::string& name, const toml::node& value) {
     const toml::table* table = value.as_table();
     if (table == nullptr) return add_column(key, {name, text_of(value, fmt::format("columns.{}", name))});
-    check_keys(*table, {"role", "description", "unit", "missing"}, fmt::format(" of column '{}'", name));
+    check_keys(*table, {"role", "description", "unit", "missing", "same_as"},
+               fmt::format(" of column '{}'", name));
     Column column{name, ""};
     if (const toml::node* node = table->get("description"))
       column.description = text_of(*node, "description");
@@ -217,8 +219,22 @@ class ProblemReader {
       }
       column.role = role == "design" ? Role::design : role == "label" ? Role::label : Role::observed;
     }
+    if (const toml::node* node = table->get("same_as")) column.same_as = text_of(*node, "same_as");
     if (const toml::node* node = table->get("missing")) add_missing(name, *node);
     add_column(key, std::move(column));
+  }
+
+  // Both are labels, and the other one is not said to be the same as a third.
+  void check_same_as(const Column& column, const toml::node& node) const {
+    if (column.same_as.empty()) return;
+    const auto other = std::find_if(columns_.begin(), columns_.end(),
+                                    [&](const Column& one) { return one.name == column.same_as; });
+    if (column.role != Role::label || other == columns_.end() || other->role != Role::label ||
+        other->name == column.name || !other->same_as.empty()) {
+      fail(node, fmt::format("columns: same_as of '{}': '{}' has to be another column with role = \"label\", "
+                             "without a same_as of its own, and '{}' such a column, too",
+                             column.name, column.same_as, column.name));
+    }
   }
 
   // How often values are missing: true, a rate, the prior of the rate, or "from".
@@ -597,7 +613,10 @@ std::string layout_lines(const OwnFamily& own, const std::vector<MissingColumn>&
                                    [&](const MissingColumn& one) { return one.name == column.name; });
     const std::string text = toml_string(column.description);
     std::string entry = text;
-    if (column.given()) entry = fmt::format("{{ role = \"{}\", description = {} }}", word(column.role), text);
+    const std::string same =
+        column.same_as.empty() ? "" : fmt::format(", same_as = {}", toml_string(column.same_as));
+    if (column.given())
+      entry = fmt::format("{{ role = \"{}\"{}, description = {} }}", word(column.role), same, text);
     if (lost != missing.end()) entry = fmt::format("{{ {}, description = {} }}", missing_entry(*lost), text);
     described += fmt::format("{}{} = {}", described.empty() ? "" : ", ", toml_key(column.name), entry);
   }

@@ -111,7 +111,6 @@ class CsvTableReader {
         model_(reader_.column_index("model")),
         may_miss_(may_be_missing(problem)) {
     for (const Column& column : problem.columns()) columns_.push_back(reader_.column_index(column.name));
-    for (const std::int64_t c : labels_of(problem.columns())) names_[static_cast<std::size_t>(c)] = {};
     for (const std::string& name : problem.parameter_names()) {
       parameters_.push_back(reader_.has_column(name) ? std::optional(reader_.column_index(name))
                                                      : std::nullopt);
@@ -161,8 +160,8 @@ class CsvTableReader {
   void add_row() {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
-      if (const auto label = names_.find(c); label != names_.end()) {
-        if (const auto number = label->second.number(reader_.text(column))) {
+      if (problem_.columns()[c].role == Role::label) {
+        if (const auto number = names_.number(reader_.text(column))) {
           data_.push_back(*number);
           continue;
         }
@@ -189,8 +188,8 @@ class CsvTableReader {
   const Problem& problem_;
   CsvReader reader_;
   std::size_t dataset_, model_;
-  std::vector<bool> may_miss_;                         // (D)
-  std::unordered_map<std::size_t, LabelNames> names_;  // of columns that are labels
+  std::vector<bool> may_miss_;  // (D)
+  LabelNames names_;
   std::vector<std::size_t> columns_;
   std::vector<std::optional<std::size_t>> parameters_;  // (P)
   std::unordered_set<std::string> seen_;
@@ -256,10 +255,9 @@ ReferenceTable ReferenceTable::read(const std::string& path, const Problem& prob
                                same->second));
     append_all(one, table.all_);
   }
-  for (const std::int64_t c : labels_of(problem.columns())) {
-    for (std::int64_t b = 0; b < table.all_.size(); ++b)
-      number_labels({table.all_.mutable_data(b).data(), table.all_[b].n, problem.D(), problem.D()}, c);
-  }
+  const LabelGroups labels = label_groups(problem.columns());
+  for (std::int64_t b = 0; b < table.all_.size(); ++b)
+    number_labels({table.all_.mutable_data(b).data(), table.all_[b].n, problem.D(), problem.D()}, labels);
   table.fingerprint_ = fingerprint_of(table.all_);
   return table;
 }

@@ -65,7 +65,7 @@ void lose_values(const Problem& problem, std::uint64_t seed, Purpose purpose, st
 
 Simulator::Simulator(Problem problem, std::uint64_t seed, Purpose purpose, SimulatorOptions options)
     : problem_(std::move(problem)), seed_(seed), purpose_(purpose), options_(options) {
-  labels_ = labels_of(problem_.columns());
+  labels_ = label_groups(problem_.columns());
   check_options(options_, problem_);
   std::vector<const Family*> families;
   for (const Model& model : problem_.models()) {

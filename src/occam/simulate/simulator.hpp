@@ -84,7 +84,7 @@ class Simulator {
   std::uint64_t seed_;
   Purpose purpose_;
   SimulatorOptions options_;
-  std::vector<std::int64_t> labels_;           // columns
+  LabelGroups labels_;
   std::vector<std::int64_t> family_of_model_;  // (J) models that share a family object can share a task
 
   // The batch in preparation; b runs over its data sets.

@@ -19,7 +19,7 @@ bool all_finite(std::span<const float> values) {
 
 }  // namespace
 
-void simulate_usable(const Family& family, std::int64_t columns, std::span<const std::int64_t> labels,
+void simulate_usable(const Family& family, std::int64_t columns, const LabelGroups& labels,
                      std::span<SimulationRequest> requests, LoopDevice* device) {
   if (device != nullptr && family.has_device_code()) {
     family.simulate_many_on(*device, requests);
@@ -33,8 +33,7 @@ void simulate_usable(const Family& family, std::int64_t columns, std::span<const
                   family.name(), request.rows, request.n, promised);
     }
     if (!all_finite(request.out.first(static_cast<std::size_t>(request.rows * columns)))) request.rows = 0;
-    for (const std::int64_t c : labels)
-      number_labels({request.out.data(), request.rows, columns, columns}, c);
+    number_labels({request.out.data(), request.rows, columns, columns}, labels);
   }
 }
 

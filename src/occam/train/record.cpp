@@ -62,7 +62,7 @@ void describe_data(const Problem& problem, const TrainingData& data, bool table,
   file.ranges = column_ranges({&data.sample, &data.validation});
   std::vector<bool> design;
   for (const Column& column : problem.columns()) design.push_back(column.given());
-  file.labels = labels_of(problem.columns());
+  file.labels = label_groups(problem.columns());
   file.design = DesignProfile::learn({data.sample.view(), data.validation.view()}, file.columns, design,
                                      file.config.missing);
 }

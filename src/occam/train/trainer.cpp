@@ -160,7 +160,7 @@ void Trainer::build_network(const json& network_options) {
     config = network_for(problem_, network_options);
     config.channels = problem_.D();
     config.missing = places_of(problem_.missing());
-    config.learn_input(s_->data.sample.view(), problem_.ordered(), labels_of(problem_.columns()),
+    config.learn_input(s_->data.sample.view(), problem_.ordered(), label_groups(problem_.columns()),
                        columns_of(problem_.columns(), Role::design));
     settle_growth(config, problem_, network_options);
   }

@@ -326,6 +326,7 @@ RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
   result.ordered_ = ordered;
   if (ordered) result.time_ = find_time(data);
   result.labels_ = find_labels(data);
+  result.crossings_ = find_crossings(data, result.labels_);
   design.resize(columns.size(), false);
   if (!ordered) result.places_ = find_places(data, design_columns(design), result.labels_);
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
@@ -416,6 +417,7 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
   if (time_.column >= 0) fades(rows, out);
   if (!places_.columns.empty()) patches(rows, out);
   differences(data, out);
+  crossings(data, out);
 }
 
 // Values are in units of what is typical, missing ones left out.
@@ -1034,6 +1036,62 @@ void RichStatistics::differences(const Values& data, Collector& out) const {
       out.put(between.own_means, "what a mean for each value of {} explains of {}", columns_[l].name,
               columns_[c].name);
     }
+  }
+}
+
+// Where two columns say which rows belong together: what each of them says beside the other.
+void RichStatistics::crossings(const Values& data, Collector& out) const {
+  const auto column = [&](std::int64_t c) -> const Typical& { return columns_[static_cast<std::size_t>(c)]; };
+  for (const CrossedColumns& crossed : crossings_) {
+    const std::vector<double>& first = data.plain[static_cast<std::size_t>(crossed.first)];
+    const std::vector<double>& second = data.plain[static_cast<std::size_t>(crossed.second)];
+    // Columns that name the same things are compared in units of their own, so back to what was given.
+    std::vector<std::int32_t> groups(crossed_groups_room(first.size()));
+    const TwoLabels labels =
+        group_crossed(given(crossed.first, first), given(crossed.second, second), crossed.crossing, groups);
+    std::vector<double> room(crossed_room(labels));
+    const std::string names =
+        out.naming() ? fmt::format("{} and {}", column(crossed.first).name, column(crossed.second).name) : "";
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const auto place = static_cast<std::int64_t>(c);
+      if (place == crossed.first || place == crossed.second || columns_[c].design) continue;
+      const CrossedGains gains = crossed_gains(labels, crossed.crossing, data.plain[c], room);
+      put_crossing(crossed.crossing, gains, columns_[c], names, out);
+    }
+  }
+}
+
+std::vector<double> RichStatistics::given(std::int64_t c, std::vector<double> values) const {
+  const Typical& typical = columns_[static_cast<std::size_t>(c)];
+  for (double& value : values) value = std::round(value * typical.scale + typical.centre);
+  return values;
+}
+
+void RichStatistics::put_crossing(Crossing crossing, const CrossedGains& gains, const Typical& typical,
+                                  const std::string& names, Collector& out) const {
+  const bool apart = crossing == Crossing::apart;
+  const char* const how = kCrossings[static_cast<std::size_t>(crossing)];
+  if (apart) {
+    const CrossedEvidence evidence = crossed_evidence(gains);
+    out.put(evidence.both, "evidence that {} differs between values of {}", typical.name, names);
+    out.put(evidence.both - evidence.first, "evidence that {} differs by the second of {} beside the first",
+            typical.name, names);
+    out.put(evidence.both - evidence.second, "evidence that {} differs by the first of {} beside the second",
+            typical.name, names);
+    out.put(evidence.first - evidence.second, "evidence that {} differs by the first of {}, not the second",
+            typical.name, names);
+  } else {
+    out.put(joint_evidence(gains), "evidence that {} differs between what {} name, {}", typical.name, names,
+            how);
+  }
+  for (const std::size_t k : kExplainedSpreads) {
+    const CrossedGain& of = gains[apart ? k : 0][k];
+    out.put(of.error > 0 ? (of.mean + typical.centre / typical.scale) / of.error : 0,
+            "mean of {} in standard errors where values of {} ({}) differ by {:.2g} standard deviations",
+            typical.name, names, how, std::sqrt(crossed_spread(k)));
+    if (!apart)
+      out.put(gains[0][k].gain, "evidence that {} differs between what {} name, {}, by {:.2g}", typical.name,
+              names, how, std::sqrt(crossed_spread(k)));
   }
 }
 

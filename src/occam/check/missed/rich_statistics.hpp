@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "occam/check/missed/atoms_apart.hpp"
+#include "occam/data/crossed_labels.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/places.hpp"
@@ -87,11 +88,16 @@ class RichStatistics {
                   Collector& out) const;
   void patches(Matrix<const float> rows, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
+  void crossings(const Values& data, Collector& out) const;
+  void put_crossing(Crossing crossing, const CrossedGains& gains, const Typical& typical,
+                    const std::string& names, Collector& out) const;
+  std::vector<double> given(std::int64_t c, std::vector<double> values) const;  // as in the data
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
+  std::vector<CrossedColumns> crossings_;
   PlaceColumns places_;
   Sketch sketch_;
   std::vector<std::string> names_;

@@ -76,6 +76,7 @@ nlohmann::json OwnFamily::identity() const {
       {"columns", columns}, {"ordered", model_.ordered}, {"simulator", model_.simulator}, {"files", files}};
   for (const Column& column : model_.columns) {
     if (column.given()) identity[word(column.role)].push_back(column.name);
+    if (!column.same_as.empty()) identity["same_as"][column.name] = column.same_as;
   }
   // What is simulated together may share random numbers.
   if (model_.sets != OwnModel().sets) identity["sets"] = model_.sets;
