@@ -61,6 +61,28 @@ def test_labels_may_be_called_anything(quick):
         trained.compare([np.column_stack([np.where(batch == 3, np.nan, batch), x])])
 
 
+def test_labels_of_two_columns_may_name_the_same_things(quick):
+    def play(spread, n, rng):
+        home = rng.integers(0, 6, n)
+        away = (home + rng.integers(1, 6, n)) % 6
+        own = spread * rng.standard_normal(6)
+        return np.column_stack([home, away, own[home] - own[away] + rng.standard_normal(n)])
+
+    problem = occam.Problem({"chance": occam.Model(play, spread=0), "teams": occam.Model(play, spread=occam.half_normal(3))},
+                            n=40, columns={"home": {"role": "label"}, "away": {"role": "label", "same_as": "home"}, "margin": ""})
+    trained = occam.train(problem, **quick)
+    home, away = np.arange(40) % 5, (np.arange(40) % 5 + 1 + np.arange(40) // 5 % 5) % 6
+    margin = 2.0 * (home - away) + np.random.default_rng(1).standard_normal(40)
+    names = np.array(list("ZYXCBA"))
+    answers = [trained.compare(one).p for one in (
+        {"home": home, "away": away, "margin": margin},
+        {"home": names[home], "away": names[away], "margin": margin},
+        {"home": home + 10, "away": (away + 10).astype(float), "margin": margin})]
+    assert np.allclose(answers[0], answers[1], atol=1e-6) and np.allclose(answers[0], answers[2], atol=1e-6)
+    # Who is who counts.
+    assert not np.allclose(answers[0], trained.compare({"home": home, "away": 5 - away, "margin": margin}).p, atol=1e-3)
+
+
 def test_rates_of_all_orders_of_magnitude():
     def constant(rate, n, rng):
         return np.full(n, rate)

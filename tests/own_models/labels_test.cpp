@@ -129,5 +129,80 @@ TEST_F(Labels, AnyNamesGiveTheSameAnswer) {
   EXPECT_NE(foreign.out.find("outside-training"), std::string::npos) << foreign.out;
 }
 
+// Margins of matches between six teams.
+constexpr const char* kTeams = R"toml(name = "teams"
+n = 40
+simulator = "teams.cpp"
+[columns]
+home = { role = "label" }
+away = { role = "label", same_as = "home" }
+margin = "goals"
+[model.chance]
+[model.teams]
+spread = "half_normal(2)"
+)toml";
+constexpr const char* kPlay =
+    "#include <occam/simulator.h>\n"
+    "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n"
+    "  double own[6];\n"
+    "  for (double& x : own) x = p.has(\"spread\") ? p[\"spread\"] * rng.normal() : 0;\n"
+    "  for (long i = 0; i < out.n(); ++i) {\n"
+    "    const auto a = rng.integer(0, 5), b = (a + rng.integer(1, 5)) % 6;\n"
+    "    out(i, \"home\") = 10.0 * a;\n"
+    "    out(i, \"away\") = 10.0 * b;\n"
+    "    out(i, \"margin\") = own[a] - own[b] + rng.normal();\n"
+    "  }\n"
+    "  return true;\n"
+    "}\n";
+
+// Who is who has to survive whatever teams are called, also where one plays away only.
+TEST_F(Labels, OfTwoColumnsMayNameTheSameThings) {
+  shell_.write("teams.toml", kTeams);
+  shell_.write("teams.cpp", kPlay);
+  const Outcome made = shell_(
+      "occam train teams.toml -o t.occam --iterations 60 --scope-reference 0 --quiet && occam info t.occam "
+      "--json");
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto info = nlohmann::json::parse(made.out);
+  EXPECT_EQ(info["network"]["statistics"]["crossings"][1]["crossing"], "opposed") << made.out;
+  std::string first;
+  for (const std::vector<std::string>& names :
+       std::vector<std::vector<std::string>>{{"1", "2", "3", "4", "5", "6"},
+                                             {"60", "20", "30", "50", "40", "10"},
+                                             {"Z", "Y", "X", "C", "B", "A"}}) {
+    std::string text = "home,away,margin\n";
+    for (std::size_t i = 0; i < 40; ++i) {
+      const std::size_t a = i % 5, b = (a + 1 + i / 5 % 5) % 6;  // the last one plays away only
+      text += fmt::format(
+          "{},{},{}\n", names[a], names[b],
+          2.0 * (static_cast<double>(a) - static_cast<double>(b)) + static_cast<double>(i * 7 % 5) / 5);
+    }
+    shell_.write("d.csv", text);
+    const Outcome answer = shell_("occam compare t.occam d.csv -o - --quiet");
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    const auto numbers = answer.out.substr(answer.out.find('\n'));
+    if (first.empty()) first = numbers;
+    EXPECT_EQ(numbers, first) << names[0];
+  }
+}
+
+TEST_F(Labels, AreTheSameAsOtherLabelsOnly) {
+  shell_.write("teams.cpp", kPlay);
+  const std::string text = kTeams;
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"same_as = \"home\"", "same_as = \"guests\""},
+           {"same_as = \"home\"", "same_as = \"away\""},
+           {"same_as = \"home\"", "same_as = \"margin\""},
+           {"home = { role = \"label\" }", "home = { role = \"label\", same_as = \"away\" }"},
+           {"away = { role = \"label\"", "away = { role = \"design\""}}) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    shell_.write("bad.toml", changed);
+    const Outcome outcome = shell_("occam simulate bad.toml --datasets 2 -o -");
+    EXPECT_EQ(outcome.code, 78) << to;
+    EXPECT_NE(outcome.err.find("same_as of '"), std::string::npos) << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace occam::testing_support

@@ -53,10 +53,17 @@ TEST_F(Observed, ScatteredRowsAreGathered) {
 
 TEST_F(Observed, LabelsMayBeCalledAnything) {
   ObservedOptions options{{"who", "x"}, {"day"}};
-  options.labels = {0};
+  options.labels = {{0}};
   const auto path = file("a.csv", "who,day,x\nS 07,1,1\nben,1,2\nS 07,1,3\n12,2,4\nben,2,5\n");
   EXPECT_EQ(read(path, options), (Sets{{"1", {1, 1, 2, 2, 1, 3}}, {"2", {2, 4, 1, 5}}}));
   EXPECT_THROW(read(file("b.csv", "who,day,x\nNA,1,1\n"), options), Error);
+}
+
+TEST_F(Observed, LabelsOfTwoColumnsMayNameTheSameThings) {
+  ObservedOptions options{{"home", "away", "referee"}, {}};
+  options.labels = {{0, 1}, {2}};
+  const auto path = file("a.csv", "home,away,referee\nHSV,SC 04,X\nSC 04,FCB,Y\nVfL,HSV,HSV\n");
+  EXPECT_EQ(read(path, options), (Sets{{"a", {1, 2, 2, 2, 3, 3, 4, 1, 1}}}));
 }
 
 // "a/b" and "c" are not "a" and "b/c", though both are shown alike.

@@ -233,17 +233,36 @@ TEST(Labels, DifferInOneOfSeveralModels) {
 
 TEST(Labels, AreNumberedInTheOrderOfTheirValues) {
   std::vector<float> x = {30, 1, -2, 2, 30, 3, NAN, 4, 7, 5};
-  number_labels({x.data(), 5, 2, 2}, 0);
+  number_labels({x.data(), 5, 2, 2}, {{0}});
   EXPECT_EQ(std::vector<float>(x.begin(), x.begin() + 6), (std::vector<float>{3, 1, 1, 2, 3, 3}));
   EXPECT_TRUE(std::isnan(x[6]));
   EXPECT_EQ(x[8], 2);
+}
+
+// Teams at home and away; what is called the same in a column of another group is something else.
+TEST(Labels, OfOneGroupAreNumberedTogether) {
+  std::vector<float> x = {7, 5, 7, 5, 9, 30, NAN, 7, 9};
+  number_labels({x.data(), 3, 3, 3}, {{0, 1}, {2}});
+  const std::vector<float> expected = {2, 1, 1, 1, 3, 3, NAN, 2, 2};
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_TRUE(x[i] == expected[i] || (std::isnan(x[i]) && std::isnan(expected[i]))) << i << ": " << x[i];
+}
+
+TEST(Labels, GroupsAreThoseOfColumnsThatAreTheSame) {
+  const auto column = [](const char* name, Role role, const char* same_as = "") {
+    return Column{name, name, role, same_as};
+  };
+  EXPECT_EQ(label_groups({column("y", Role::observed), column("away", Role::label, "home"),
+                          column("day", Role::label), column("home", Role::label)}),
+            (LabelGroups{{1, 3}, {2}}));
+  EXPECT_TRUE(label_groups({column("y", Role::observed)}).empty());
 }
 
 TEST(Labels, EveryDataSetHasNumbersOfItsOwn) {
   const std::vector<float> x = {308, 0.5f, 309, 0.6f, 400, 0.7f, 12, 0.8f};
   const std::vector<std::int64_t> offsets = {1, 3, 4};  // the first row is of no data set
   const Ragged<const float> data{{x.data(), 4, 2, 2}, offsets.data(), 2};
-  const NumberedLabels numbered(data, {0});
+  const NumberedLabels numbered(data, {{0}});
   const Ragged<const float> view = numbered.view();
   EXPECT_EQ(view.x.row(1)[0], 1);
   EXPECT_EQ(view.x.row(2)[0], 2);

@@ -102,8 +102,10 @@ TEST(NetworkFile, RefusesWhatIsForeignNewerOrDamaged) {
 TEST(NetworkFile, KeepsItsLabels) {
   NetworkFile file = example_network();
   EXPECT_EQ(network_to_safetensors(file).metadata.at("description").find("labels"), std::string::npos);
-  file.labels = {1};
-  EXPECT_EQ(network_from_safetensors(network_to_safetensors(file), "n.occam").labels, file.labels);
+  for (const LabelGroups& labels : {LabelGroups{{1}}, LabelGroups{{0}, {1}}, LabelGroups{{0, 1}}}) {
+    file.labels = labels;
+    EXPECT_EQ(network_from_safetensors(network_to_safetensors(file), "n.occam").labels, labels);
+  }
 }
 
 // Whatever bit of the metadata flips, the file is refused: an answer cannot change unnoticed.
@@ -179,6 +181,10 @@ TEST(NetworkFile, HostileDescriptionsAreRefused) {
            {"/labels", json::array({-1})},
            {"/labels", json::array({0.5})},
            {"/labels", "x"},
+           {"/labels", json::array({json::array({0, 2})})},
+           {"/labels", json::array({json::array({0, 0})})},
+           {"/labels", json::array({0, json::array({1, 0})})},
+           {"/labels", json::array({json::array()})},
            {"/model_prior", json::array({2, -1, 0})},
            {"/model_prior", json::array({nullptr, 1, 0})},
            {"/model_prior", 1},

@@ -367,6 +367,52 @@ TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   EXPECT_TRUE(config.statistics.labels.empty());
 }
 
+// 60 rows of five teams at home and five away, whose strengths are held against each other; then a third
+// column of labels that means nothing.
+TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
+  std::vector<float> rows;
+  for (int i = 0; i < 60; ++i) {
+    const int home = i % 5, away = (i / 5 + i + 1) % 5;
+    const std::array strength = {0.0f, 4.0f, -3.0f, 1.5f, -2.0f};
+    for (const float x :
+         {static_cast<float>(home + 1), static_cast<float>(away + 1),
+          strength[static_cast<std::size_t>(home)] - strength[static_cast<std::size_t>(away)] +
+              0.3f * static_cast<float>(i * 7 % 5)})
+      rows.push_back(x);
+  }
+  const std::vector<std::int64_t> offsets = {0, 30, 60};
+  NetworkConfig config;
+  config.channels = 3;
+  const Ragged<const float> data{{rows.data(), 60, 3, 3}, offsets.data(), 2};
+  config.learn_input(data, false);
+  const std::vector<CrossedColumns> expected = {{0, 1, Crossing::apart}, {0, 1, Crossing::opposed}};
+  EXPECT_EQ(config.statistics.crossings, expected);
+  const NetworkConfig back = NetworkConfig::from_json(config.json());
+  EXPECT_EQ(back.statistics.crossings, expected);
+  EXPECT_GT(Network<float>(back).statistics(), 0);
+  for (const nlohmann::json& bad :
+       std::vector<nlohmann::json>{{{"columns", {1, 0}}, {"crossing", "apart"}},
+                                   {{"columns", {0, 0}}, {"crossing", "apart"}},
+                                   {{"columns", {0, 2}}, {"crossing", "apart"}},
+                                   {{"columns", {0, 1, 2}}, {"crossing", "apart"}},
+                                   {{"columns", {0, 1}}, {"crossing", "somehow"}},
+                                   {{"columns", {0, 1}}, {"crossing", 1}},
+                                   {{"columns", {0, 1}}},
+                                   "apart"}) {
+    nlohmann::json forged = config.json();
+    forged["statistics"]["crossings"] = {bad};
+    EXPECT_THROW(Network<float>(NetworkConfig::from_json(forged)), Error) << bad;
+  }
+  nlohmann::json many = config.json();
+  many["statistics"]["crossings"] = std::vector<nlohmann::json>(7, many["statistics"]["crossings"][0]);
+  EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
+  // Labels that are said to name other things are taken at that word.
+  config.learn_input(data, false, {{0}, {1}});
+  EXPECT_EQ(config.statistics.crossings, (std::vector<CrossedColumns>{{0, 1, Crossing::apart}}));
+  config.learn_input(data, false, {{0, 1}});
+  EXPECT_EQ(config.statistics.crossings, expected);
+}
+
 TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {
   EXPECT_FALSE(small({}).json().contains("missing"));
   const NetworkConfig config = small({0, 1});

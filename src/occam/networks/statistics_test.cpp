@@ -294,6 +294,45 @@ TEST(Statistics, TellByHowMuchValuesDifferBetweenLabels) {
   EXPECT_NEAR(std::expm1(of_labels(2, 25)[any + 3]), 5, 1e-9) << "those that are there count";
 }
 
+// 80 rows of eight people by five words: words make a difference of `words` times what rows do, people of
+// three times that.
+std::vector<double> of_crossed(double words, Crossing crossing = Crossing::apart) {
+  Rng rng(3, Purpose::test, 8);
+  constexpr std::int64_t kRows = 80;
+  std::array<double, 8> person;
+  std::array<double, 5> word;
+  for (double& own : person) own = 3 * rng.normal();
+  for (double& own : word) own = words * rng.normal();
+  std::vector<double> base;
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const auto who = static_cast<std::size_t>(rng.uniform(0, 8)),
+               what = static_cast<std::size_t>(rng.uniform(0, 5));
+    for (const double x :
+         {static_cast<double>(who), static_cast<double>(what), person[who] + word[what] + rng.normal()})
+      base.push_back(x);
+  }
+  const std::vector<float> raw(base.begin(), base.end());
+  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1}, {},
+                       {{0, 1, crossing}});
+  const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1});
+  std::vector<double> out(static_cast<std::size_t>(all.size()));
+  Workspace workspace;
+  all.of({base.data(), kRows, 3, 3}, {raw.data(), kRows, 3, 3}, out.data(), workspace);
+  // What crossings add comes last.
+  return {out.begin() + labels.size(), out.end()};
+}
+
+// Gains of six spreads of people beside words, six of words beside people, then of both over people alone.
+TEST(Statistics, TellWhatOneLabelSaysBesideAnother) {
+  const std::vector<double> alike = of_crossed(0), different = of_crossed(2);
+  ASSERT_EQ(alike.size(), 2 * kSpreadsBetween.size() + 4 + 12);
+  const std::size_t beyond_people = 2 * kSpreadsBetween.size();
+  EXPECT_LT(2 * std::sinh(alike[beyond_people]), 1);
+  EXPECT_GT(2 * std::sinh(different[beyond_people]), 8);
+  EXPECT_GT(2 * std::sinh(different[beyond_people + 1]), 30) << "of people beyond words";
+  EXPECT_EQ(of_crossed(1, Crossing::opposed).size(), kSpreadsBetween.size() + 4 + 12);
+}
+
 // Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.
 TEST(Statistics, TellOfEachAtomByItself) {
   const auto size = [](std::vector<BaseChannel> base) {

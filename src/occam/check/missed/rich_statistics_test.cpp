@@ -313,6 +313,33 @@ TEST(RichStatistics, SeeThatAColumnDiffersBetweenTheLabelsOfAnother) {
   EXPECT_LT(named(rich, seen, "evidence that z differs between values of person"), 3);
 }
 
+// Eight readers of ten texts, 160 ratings: readers differ three times as much as texts do.
+TEST(RichStatistics, SeeWhatOneLabelSaysBesideAnother) {
+  Rng rng(9, Purpose::test, 5);
+  std::vector<double> reader, text;
+  for (int k = 0; k < 10; ++k) {
+    reader.push_back(3 * rng.normal());
+    text.push_back(rng.normal());
+  }
+  std::vector<float> rows;
+  for (int i = 0; i < 160; ++i) {
+    const auto a = static_cast<std::size_t>(rng.uniform() * 8),
+               b = static_cast<std::size_t>(rng.uniform() * 10);
+    for (const double x :
+         {static_cast<double>(a + 1), static_cast<double>(b + 1), reader[a] + text[b] + rng.normal(),
+          reader[a] - reader[b % 8] + rng.normal(), reader[a] + rng.normal()})
+      rows.push_back(static_cast<float>(x));
+  }
+  const std::int64_t offsets[] = {0, 160};
+  const RichStatistics rich = RichStatistics::learn(
+      {{rows.data(), 160, 5, 5}, offsets, 1}, {"reader", "text", "y", "teams", "one"}, false, {true, true});
+  const std::vector<float> seen = statistics(rich, rows, 5);
+  EXPECT_GT(named(rich, seen, "evidence that y differs by the second of reader and text beside the first"),
+            5);
+  EXPECT_LT(named(rich, seen, "evidence that one differs by the second of reader and text beside the first"),
+            1);
+}
+
 TEST(RichStatistics, AreFiniteForStrangeData) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<std::vector<float>> cases = {{0, 0},
