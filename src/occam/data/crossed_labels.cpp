@@ -45,8 +45,8 @@ TwoLabels group_crossed(std::span<const double> first, std::span<const double> s
              more = room.subspan(2 * n, 4 * n);
   TwoLabels result{groups.first(n), groups.subspan(n)};
   if (crossing == Crossing::apart) {
-    result.first_count = static_cast<std::size_t>(group_rows(first, order, result.first));
-    result.second_count = static_cast<std::size_t>(group_rows(second, order, result.second));
+    result.first_count = static_cast<std::size_t>(group_rows(first, order.first(n), result.first));
+    result.second_count = static_cast<std::size_t>(group_rows(second, order.first(n), result.second));
     if (result.first_count < result.second_count) {
       result.first_count = keep_most(result.first, result.first_count, more);
     } else {
@@ -76,6 +76,26 @@ struct Weighted {
     return products[a][b] - products[a][0] * products[b][0] / products[0][0];
   }
   bool varies(std::size_t a) const { return beyond_mean(a, a) > kExhausted * products[a][a]; }
+};
+
+// The logarithm of a product of positive numbers, without one for each.
+class LogProduct {
+ public:
+  void multiply(double x) {
+    product_ *= x;
+    if (product_ > 1e200 || product_ < 1e-200) fold();
+  }
+  double log() {
+    fold();
+    return log_;
+  }
+
+ private:
+  void fold() {
+    log_ += std::log(product_);
+    product_ = 1;
+  }
+  double product_ = 1, log_ = 0;
 };
 
 // A data set as sums over the rows of each label. Effects of the labels of one column are taken out of a
@@ -203,10 +223,11 @@ class Effects {
     Weighted result = plain_;
     std::copy(second_.begin(), second_.end(), without_.begin());
     if (spread == 0) return result;
+    LogProduct determinant;
     for (std::size_t a = 0; a < labels_.first_count; ++a) {
       const double* const own = of_first(a);
       const double shared = spread / (1 + spread * own[L]);
-      result.log_det += std::log1p(spread * own[L]);
+      determinant.multiply(1 + spread * own[L]);
       for (std::size_t p = 0; p < variables_; ++p) {
         for (std::size_t q = 0; q <= p; ++q) result.products[p][q] -= shared * own[L + p] * own[L + q];
       }
@@ -217,6 +238,7 @@ class Effects {
         for (std::size_t c = b; c < width(); ++c) row[c] -= part * own[c];
       }
     }
+    result.log_det = determinant.log();
     return result;
   }
 
@@ -227,10 +249,11 @@ class Effects {
     if (spread == 0) return result;
     std::copy(without_.begin(), without_.end(), left_.begin());
     for (std::size_t b = 0; b < L; ++b) left(b)[b] += 1 / spread;
+    LogProduct determinant;
     for (std::size_t b = 0; b < L; ++b) {
       const double* const row = left(b);
       const double pivot = row[b];
-      result.log_det += std::log(spread * pivot);
+      determinant.multiply(spread * pivot);
       for (std::size_t p = 0; p < variables_; ++p) {
         for (std::size_t q = 0; q <= p; ++q) result.products[p][q] -= row[L + p] * row[L + q] / pivot;
       }
@@ -241,6 +264,7 @@ class Effects {
         for (std::size_t d = c; d < width(); ++d) other[d] -= part * row[d];
       }
     }
+    result.log_det += determinant.log();
     return result;
   }
 

@@ -21,6 +21,9 @@ struct CrossedColumns {
   std::int64_t first = 0, second = 0;  // columns of labels
   Crossing crossing = Crossing::apart;
 
+  bool same_columns(const CrossedColumns& other) const {
+    return first == other.first && second == other.second;
+  }
   bool operator==(const CrossedColumns&) const = default;
 };
 

@@ -109,20 +109,45 @@ BetweenLabels between(std::span<const LabelMean> labels, double n, double square
 
 namespace {
 
-// label(i) of i = 0 .. count - 1.
+// Numbers 0, 1, 2, ... for whole numbers that lie within a range no longer than `seen`; -1: some do not.
 template <class Label>
-std::int64_t group_by(Label label, std::size_t rows, std::span<std::int32_t> order,
-                      std::span<std::int32_t> groups) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    groups[i] = -1;
-    if (!std::isnan(label(i))) order[count++] = static_cast<std::int32_t>(i);
+std::int64_t group_in_range(Label label, std::span<std::int32_t> seen, std::span<std::int32_t> groups) {
+  double smallest = INFINITY, largest = -INFINITY;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double x = label(i);
+    if (std::isnan(x)) continue;
+    if (x != std::floor(x)) return -1;
+    smallest = std::min(smallest, x);
+    largest = std::max(largest, x);
+  }
+  if (!(largest - smallest < static_cast<double>(seen.size()))) return smallest > largest ? 0 : -1;
+  const auto place = [&](std::size_t i) { return static_cast<std::size_t>(label(i) - smallest); };
+  std::fill(seen.begin(), seen.end(), -1);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (!std::isnan(label(i))) seen[place(i)] = 0;
+  }
+  std::int32_t count = 0;
+  for (std::int32_t& number : seen) {
+    if (number == 0) number = count++;
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = std::isnan(label(i)) ? -1 : seen[place(i)];
+  return count;
+}
+
+// label(i) of every row i; `order` and `groups`: room for all.
+template <class Label>
+std::int64_t group_by(Label label, std::span<std::int32_t> order, std::span<std::int32_t> groups) {
+  std::fill(groups.begin(), groups.end(), -1);
+  if (const std::int64_t count = group_in_range(label, order, groups); count >= 0) return count;
+  std::size_t there = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (!std::isnan(label(i))) order[there++] = static_cast<std::int32_t>(i);
   }
   const auto of = [&](std::int32_t i) { return label(static_cast<std::size_t>(i)); };
-  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-            [&](std::int32_t a, std::int32_t b) { return of(a) < of(b); });
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(there),
+            [&](std::int32_t one, std::int32_t other) { return of(one) < of(other); });
   std::int32_t group = -1;
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::size_t k = 0; k < there; ++k) {
     if (k == 0 || of(order[k]) != of(order[k - 1])) ++group;
     groups[static_cast<std::size_t>(order[k])] = group;
   }
@@ -133,13 +158,13 @@ std::int64_t group_by(Label label, std::size_t rows, std::span<std::int32_t> ord
 
 std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> order,
                         std::span<std::int32_t> groups) {
-  return group_by([&](std::size_t i) { return labels[i]; }, labels.size(), order, groups);
+  return group_by([&](std::size_t i) { return labels[i]; }, order, groups);
 }
 
 std::int64_t group_rows(std::span<const double> first, std::span<const double> second,
                         std::span<std::int32_t> order, std::span<std::int32_t> groups) {
   const std::size_t n = first.size();
-  return group_by([&](std::size_t i) { return i < n ? first[i] : second[i - n]; }, 2 * n, order, groups);
+  return group_by([&](std::size_t i) { return i < n ? first[i] : second[i - n]; }, order, groups);
 }
 
 BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,

@@ -162,6 +162,31 @@ TEST(Labels, OddDataGiveFiniteNumbers) {
   }
 }
 
+// Whole numbers near each other are counted, others sorted.
+TEST(Labels, AreGroupedAlikeWhateverTheirRange) {
+  Rng rng(4, Purpose::test, 3);
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    std::vector<double> near, far, halves;
+    for (int i = 0; i < 30; ++i) {
+      const double label = std::floor(rng.uniform(-4, 5));
+      near.push_back(rng.uniform() < 0.1 ? NAN : label);
+      far.push_back(1000 * near.back());
+      halves.push_back(near.back() + 0.5);
+    }
+    std::vector<std::int32_t> order(30), of_near(30), of_far(30), of_halves(30);
+    const std::int64_t count = group_rows(near, order, of_near);
+    EXPECT_EQ(group_rows(far, order, of_far), count);
+    EXPECT_EQ(group_rows(halves, order, of_halves), count);
+    EXPECT_EQ(of_near, of_far);
+    EXPECT_EQ(of_near, of_halves);
+  }
+  std::vector<std::int32_t> order(4), groups(4);
+  EXPECT_EQ(group_rows(std::vector<double>{NAN, NAN, NAN, NAN}, order, groups), 0);
+  EXPECT_EQ(groups, (std::vector<std::int32_t>{-1, -1, -1, -1}));
+  EXPECT_EQ(group_rows(std::vector<double>{INFINITY, 1, -INFINITY, 1}, order, groups), 3);
+  EXPECT_EQ(groups, (std::vector<std::int32_t>{2, 1, 0, 1}));
+}
+
 // Two data sets of 12 rows: columns, each as `make(set, row)` says.
 std::vector<std::int64_t> found(const std::vector<std::function<double(int, int)>>& make) {
   std::vector<float> x;

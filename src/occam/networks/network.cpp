@@ -92,9 +92,13 @@ void check(const NetworkConfig& config) {
   const auto is_label = [&](std::int64_t c) {
     return std::find(statistics.labels.begin(), statistics.labels.end(), c) != statistics.labels.end();
   };
+  const CrossedColumns* before = nullptr;  // a pair of columns is told apart first
   for (const CrossedColumns& crossed : statistics.crossings) {
-    require(crossed.first < crossed.second && is_label(crossed.first) && is_label(crossed.second),
+    const bool again = before != nullptr && crossed.same_columns(*before);
+    require(crossed.first < crossed.second && is_label(crossed.first) && is_label(crossed.second) &&
+                again == (crossed.crossing != Crossing::apart),
             "the crossed columns of its statistics are not usable");
+    before = &crossed;
   }
   require(statistics.crossings.size() <= kMostCrossings, "its statistics have too many crossed columns");
   require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.labels.empty() ||

@@ -398,13 +398,15 @@ TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
                                    {{"columns", {0, 1}}, {"crossing", "somehow"}},
                                    {{"columns", {0, 1}}, {"crossing", 1}},
                                    {{"columns", {0, 1}}},
+                                   {{"columns", {0, 1}}, {"crossing", "opposed"}},
                                    "apart"}) {
     nlohmann::json forged = config.json();
     forged["statistics"]["crossings"] = {bad};
     EXPECT_THROW(Network<float>(NetworkConfig::from_json(forged)), Error) << bad;
   }
   nlohmann::json many = config.json();
-  many["statistics"]["crossings"] = std::vector<nlohmann::json>(7, many["statistics"]["crossings"][0]);
+  many["statistics"]["crossings"] = std::vector<nlohmann::json>(7, many["statistics"]["crossings"][1]);
+  many["statistics"]["crossings"][0]["crossing"] = "apart";
   EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
   // Labels that are said to name other things are taken at that word.
   config.learn_input(data, false, {{0}, {1}});

@@ -599,29 +599,32 @@ class Crossed {
           Workspace& workspace)
       : c_(c), base_(base), raw_(raw), workspace_(workspace) {}
 
-  void operator()(const CrossedColumns& columns, Writer& write) {
+  // Of one pair of columns, which stand in all of these.
+  void operator()(std::span<const CrossedColumns> ways, Writer& write) {
     const Workspace::Scope scope(workspace_);
-    const std::span<const double> first = labels(columns.first), second = labels(columns.second);
+    const std::array<std::int64_t, 2> both = {ways.front().first, ways.front().second};
+    const std::span<const double> first = labels(both[0]), second = labels(both[1]);
     const TwoLabels apart = group(first, second, Crossing::apart);
-    const TwoLabels joint =
-        columns.crossing == Crossing::apart ? apart : group(first, second, columns.crossing);
+    // Ways to be the same have the same numbers.
+    const TwoLabels joint = ways.size() > 1 ? group(first, second, Crossing::alike) : apart;
     const std::span<double> room = take(std::max(crossed_room(apart), crossed_room(joint)));
-    const std::array<std::int64_t, 2> both = {columns.first, columns.second};
     each_column(c_, base_, both, raw_, workspace_, [&](std::span<const double> values, std::int64_t e) {
-      const CrossedGains beside = crossed_gains(apart, Crossing::apart, values, room);
       const auto at = static_cast<std::size_t>(e);
-      if (columns.crossing == Crossing::apart) {
-        write_apart(beside, write);
+      const auto levels = [&](auto of) {
         for (std::size_t k = 1; k < kCrossedSpreads; ++k)
-          write_level(beside[k][k], c_.mean[at], c_.spread[at], write);
-      } else {
-        const CrossedGains gains = crossed_gains(joint, columns.crossing, values, room);
+          write_level(of(k), c_.mean[at], c_.spread[at], write);
+      };
+      const CrossedGains beside = crossed_gains(apart, Crossing::apart, values, room);
+      write_apart(beside, write);
+      levels([&](std::size_t k) { return beside[k][k]; });
+      for (const CrossedColumns& way : ways) {
+        if (way.crossing == Crossing::apart) continue;
+        const CrossedGains gains = crossed_gains(joint, way.crossing, values, room);
         write_joint(gains, beside, write);
-        for (std::size_t k = 1; k < kCrossedSpreads; ++k)
-          write_level(gains[0][k], c_.mean[at], c_.spread[at], write);
+        levels([&](std::size_t k) { return gains[0][k]; });
       }
     });
-    if (columns.crossing == Crossing::apart) explanations(columns, apart, room, write);
+    explanations(both, apart, room, write);
   }
 
  private:
@@ -638,10 +641,10 @@ class Crossed {
     return group_crossed(first, second, crossing,
                          {workspace_.take<std::int32_t>(static_cast<std::int64_t>(size)), size});
   }
-  void explanations(const CrossedColumns& columns, const TwoLabels& labels, std::span<double> room,
+  void explanations(const std::array<std::int64_t, 2>& both, const TwoLabels& labels, std::span<double> room,
                     Writer& write) {
     const auto of = [&](std::int64_t e) { return base_[static_cast<std::size_t>(e)].column; };
-    const auto is_label = [&](std::int64_t e) { return of(e) == columns.first || of(e) == columns.second; };
+    const auto is_label = [&](std::int64_t e) { return of(e) == both[0] || of(e) == both[1]; };
     const auto values = [&](std::int64_t e) {
       return std::span<const double>(c_.of(e), static_cast<std::size_t>(c_.n));
     };
@@ -705,7 +708,12 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
     explanations(c, base, label, groups, workspace, write);
   }
   Crossed crossed(c, base, raw, workspace);
-  for (const CrossedColumns& columns : wanted.crossings) crossed(columns, write);
+  const std::span<const CrossedColumns> crossings(wanted.crossings);
+  for (std::size_t first = 0, end = 0; first < crossings.size(); first = end) {
+    end = first + 1;
+    while (end < crossings.size() && crossings[end].same_columns(crossings[first])) ++end;
+    crossed(crossings.subspan(first, end - first), write);
+  }
   if (!wanted.places.columns.empty()) patches(c, base, wanted.places, raw, workspace, write);
 }
 

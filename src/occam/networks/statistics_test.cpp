@@ -296,7 +296,7 @@ TEST(Statistics, TellByHowMuchValuesDifferBetweenLabels) {
 
 // 80 rows of eight people by five words: words make a difference of `words` times what rows do, people of
 // three times that.
-std::vector<double> of_crossed(double words, Crossing crossing = Crossing::apart) {
+std::vector<double> of_crossed(double words, const std::vector<CrossedColumns>& crossings = {{0, 1}}) {
   Rng rng(3, Purpose::test, 8);
   constexpr std::int64_t kRows = 80;
   std::array<double, 8> person;
@@ -312,8 +312,7 @@ std::vector<double> of_crossed(double words, Crossing crossing = Crossing::apart
       base.push_back(x);
   }
   const std::vector<float> raw(base.begin(), base.end());
-  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1}, {},
-                       {{0, 1, crossing}});
+  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1}, {}, crossings);
   const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1});
   std::vector<double> out(static_cast<std::size_t>(all.size()));
   Workspace workspace;
@@ -330,7 +329,8 @@ TEST(Statistics, TellWhatOneLabelSaysBesideAnother) {
   EXPECT_LT(2 * std::sinh(alike[beyond_people]), 1);
   EXPECT_GT(2 * std::sinh(different[beyond_people]), 8);
   EXPECT_GT(2 * std::sinh(different[beyond_people + 1]), 30) << "of people beyond words";
-  EXPECT_EQ(of_crossed(1, Crossing::opposed).size(), kSpreadsBetween.size() + 4 + 12);
+  const std::size_t joint = kSpreadsBetween.size() + 4 + 12;
+  EXPECT_EQ(of_crossed(1, {{0, 1}, {0, 1, Crossing::opposed}}).size(), alike.size() + joint);
 }
 
 // Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.
