@@ -1,5 +1,5 @@
 // y = effect x + e, where x and e have Laplace distributions: so that the direction shows. Exact: conjugate
-// given the effect, over which quadrature goes.
+// given the effect, over which quadrature goes, in many steps: sizes have kinks.
 #include <occam/simulator.h>
 
 #include "more.h"
@@ -36,7 +36,7 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
   };
   const double first = log_scale_evidence(n, sizes(from, 0));
   if (p.is("unrelated")) return first + log_scale_evidence(n, sizes(1 - from, 0));
-  return first + log_integral(-3.5, 3.5, 80 * FINE, [&](double effect) {
+  return first + log_integral(-3.5, 3.5, 500 * FINE, [&](double effect) {
            return log_normal(effect, 0, 0.5) + log_scale_evidence(n, sizes(1 - from, effect));
          });
 }

@@ -27,15 +27,15 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
     for (long i = 0; i < data.n(); ++i) sums.add({{0, 1.0}, {1, data(i, 0) / 100.0}}, data(i, 1));
     return sums.evidence({2, p.is("drift") ? 1.5 : 0}, 4, 30);
   }
-  // In the logarithm of the frequency, over which the prior is even.
-  const double low = std::log(1 / 60.0), high = std::log(1 / 3.0);
-  return log_integral(low, high, 60 * FINE, [&](double log_frequency) {
+  // Over frequencies, which 100 days tell apart alike anywhere; the prior is even in their logarithm.
+  const double low = 1 / 60.0, high = 1 / 3.0;
+  return log_integral(low, high, 240 * FINE, [&](double frequency) {
     MixedSums sums(3);
-    const double w = 2 * kPi * std::exp(log_frequency);
+    const double w = 2 * kPi * frequency;
     for (long i = 0; i < data.n(); ++i) {
       const double phase = w * data(i, 0);
       sums.add({{0, 1.0}, {1, std::cos(phase)}, {2, std::sin(phase)}}, data(i, 1));
     }
-    return sums.evidence({2, 1, 1}, 4, 30) - std::log(high - low);
+    return sums.evidence({2, 1, 1}, 4, 30) - std::log(frequency * std::log(high / low));
   });
 }

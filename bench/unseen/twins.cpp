@@ -56,9 +56,9 @@ double log_evidence(const occam::Parameters& p, const occam::Data& data) {
     });
   };
   if (p.is("neither")) return with(0, 0);
-  if (p.is("genes")) return over(20, [&](double a) { return with(a, 0); });
-  if (p.is("family")) return over(20, [&](double c) { return with(0, c); });
-  return over(20, [&](double r) {
-    return log_integral(0, 1, 4 * FINE, [&](double a) { return with(r * a, r - r * a); });
+  if (p.is("genes")) return over(80, [&](double a) { return with(a, 0); });
+  if (p.is("family")) return over(80, [&](double c) { return with(0, c); });
+  return over(80, [&](double r) {
+    return log_integral(0, 1, 10 * FINE, [&](double a) { return with(r * a, r - r * a); });
   });
 }

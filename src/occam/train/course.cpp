@@ -188,12 +188,16 @@ bool Course::worth_doubling(TrainingProgress& at, std::span<const double> now,
   }
   // A gain within its own error may be as large as the error.
   at.expected_gain = std::max(gain.error, gain.mean) * shrinking;
-  const bool more = loss > chance_ - kChanceMargin || at.expected_gain > options_.gain;
+  // One standard error more is what ends it: to end too soon costs more than to go on in vain.
+  const double possible = (std::max(gain.mean, 0.0) + gain.error) * shrinking;
+  const bool more = loss > chance_ - kChanceMargin || possible > options_.gain;
   progress_.say(fmt::format(
       "step {}: validation loss {:.4f}, doubling the training gained {:.4f} (+- {:.4f}); doubling "
       "it again is expected to gain {:.4f}{}",
       at.step, loss, gain.mean, gain.error, at.expected_gain,
-      more ? "" : fmt::format(", less than {}: the last steps begin", options_.gain)));
+      !more ? fmt::format(", less than {} within its error: the last steps begin", options_.gain)
+      : at.expected_gain > options_.gain ? ""
+                                         : fmt::format(", perhaps {:.4f}", possible)));
   return more;
 }
 

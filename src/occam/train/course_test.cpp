@@ -85,6 +85,25 @@ TEST(Course, GoesOnWhileDoublingGainsEnough) {
   EXPECT_FALSE(course.goes_on(at));
 }
 
+// Half of .0003 +- .0002 would be too little to go on for, but it may be more. Half of .0001 +- .0002 will
+// hardly be.
+TEST(Course, GoesOnWhereTheErrorLeavesRoomForMore) {
+  for (const auto& [gained, goes_on] : {std::pair{0.0003, true}, {0.0001, false}, {-0.0004, false}}) {
+    AutomaticRun run;
+    auto& [heard, options, course, at] = run;
+    at.step = 100;
+    const std::vector<double> before = losses(100, 0.5);
+    course.look(at, before, {}, kWeights);
+    at.step = 200;
+    std::vector<double> now = losses(100, 0.5 - gained);
+    // Standard errors of means of 100 are a tenth of this.
+    for (std::size_t b = 0; b < now.size(); ++b) now[b] += b % 2 == 0 ? 0.002 : -0.002;
+    course.look(at, now, before, kWeights);
+    EXPECT_EQ(at.ending, !goes_on) << gained;
+    EXPECT_EQ(heard.said.back().find("perhaps 0.0002") != std::string::npos, goes_on) << heard.said.back();
+  }
+}
+
 TEST(Course, EndsAtTheMostStepsThereAre) {
   AutomaticRun run;
   auto& [heard, options, course, at] = run;
