@@ -43,11 +43,11 @@ class Problem:
     """Models, the size of data sets and their columns.
 
     n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table
-    such as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}}. ordered:
-    whether the order of rows matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by":
-    "subject"}. missing: {column: how often}. workers: run the simulators in so many processes of their own, started
-    by `start_method` ("fork" where the system has it, else "spawn"): for slow functions of pure Python. The numbers
-    do not depend on it.
+    such as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}, with "same_as":
+    another such column if both name the same things (teams at home and away)}. ordered: whether the order of rows
+    matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}. missing: {column:
+    how often}. workers: run the simulators in so many processes of their own, started by `start_method` ("fork" where
+    the system has it, else "spawn"): for slow functions of pure Python. The numbers do not depend on it.
 
     >>> def coin(theta, n, rng):
     ...     return rng.random(n) < theta
