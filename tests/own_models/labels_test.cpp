@@ -165,6 +165,11 @@ TEST_F(Labels, OfTwoColumnsMayNameTheSameThings) {
   ASSERT_EQ(made.code, 0) << made.err;
   const auto info = nlohmann::json::parse(made.out);
   EXPECT_EQ(info["network"]["statistics"]["crossings"][1]["crossing"], "opposed") << made.out;
+  const Outcome told = shell_("occam info t.occam");
+  for (const char* line :
+       {"home: says which rows belong together", "home and away: looked at beside each other",
+        "home and away: the same things, held against each other"})
+    EXPECT_NE(told.out.find(line), std::string::npos) << told.out;
   std::string first;
   for (const std::vector<std::string>& names :
        std::vector<std::vector<std::string>>{{"1", "2", "3", "4", "5", "6"},

@@ -1,5 +1,7 @@
 #include "occam/networks/network_text.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,6 +26,27 @@ std::string head_text(const NetworkConfig& config) {
   return fmt::format("{}{}: probabilities without concentrations; alpha and u are not defined",
                      config.options.head,
                      options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", ")));
+}
+
+// What columns are taken for, a line each: "home and away: the same things, held against each other".
+std::vector<std::string> meanings(const StatisticsScale& statistics,
+                                  const std::vector<std::string>& columns) {
+  const auto name = [&](std::int64_t c) { return columns[static_cast<std::size_t>(c)]; };
+  std::vector<std::string> lines;
+  if (statistics.time.column >= 0) lines.push_back(name(statistics.time.column) + ": says when");
+  for (const std::int64_t c : statistics.labels)
+    lines.push_back(name(c) + ": says which rows belong together");
+  for (const CrossedColumns& crossed : statistics.crossings) {
+    constexpr std::array words = {"looked at beside each other", "the same things, whose effects add up",
+                                  "the same things, held against each other"};
+    lines.push_back(fmt::format("{} and {}: {}", name(crossed.first), name(crossed.second),
+                                words[static_cast<std::size_t>(crossed.crossing)]));
+  }
+  std::vector<std::string> places;
+  for (const std::int64_t c : statistics.places.columns) places.push_back(name(c));
+  if (!places.empty())
+    lines.push_back(fmt::format("{}: {} where", fmt::join(places, ", "), places.size() > 1 ? "say" : "says"));
+  return lines;
 }
 
 }  // namespace
@@ -62,6 +85,7 @@ std::string network_text(const NetworkFile& file) {
       continue;
     line("", fmt::format("{}: {}", file.columns[c], input.text()));
   }
+  for (const std::string& meaning : meanings(file.config.statistics, file.columns)) line("", meaning);
   line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
                                    file.ordered ? "in order" : "order irrelevant"));
   const std::size_t members = file.members.size();
