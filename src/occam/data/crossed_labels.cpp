@@ -11,14 +11,15 @@ namespace {
 
 // Below this share nothing is left of a variance.
 constexpr double kExhausted = 1e-9;
-// Columns name the same things where this says more of a value, by so many nats, than all else that can be
-// said of them, in this share of all data sets. By chance that happens in fewer than one of
-// exp(kClearlyTogether).
-constexpr double kShareTogether = 0.03, kClearlyTogether = 4;
+// Columns name the same things, or pairs of their labels matter, where this says more of a value, by so many
+// nats, than what is simpler, in this share of all data sets. By chance that happens in fewer than one of
+// exp(kClearlyMore).
+constexpr double kShareOfMore = 0.03, kClearlyMore = 4;
 
 // Of the groups in which most rows are, no more than so many; the others' rows belong to none.
-std::size_t keep_most(std::span<std::int32_t> groups, std::size_t count, std::span<std::int32_t> room) {
-  if (count <= kMostCrossedLabels) return count;
+std::size_t keep_most(std::size_t most, std::span<std::int32_t> groups, std::size_t count,
+                      std::span<std::int32_t> room) {
+  if (count <= most) return count;
   const auto rows = room.first(count), by_rows = room.subspan(count, count);
   std::fill(rows.begin(), rows.end(), 0);
   for (const std::int32_t group : groups) {
@@ -30,10 +31,24 @@ std::size_t keep_most(std::span<std::int32_t> groups, std::size_t count, std::sp
     return of_a != of_b ? of_a > of_b : a < b;
   });
   std::fill(rows.begin(), rows.end(), -1);
-  for (std::size_t k = 0; k < kMostCrossedLabels; ++k)
+  for (std::size_t k = 0; k < most; ++k)
     rows[static_cast<std::size_t>(by_rows[k])] = static_cast<std::int32_t>(k);
   for (std::int32_t& group : groups) group = group < 0 ? -1 : rows[static_cast<std::size_t>(group)];
-  return kMostCrossedLabels;
+  return most;
+}
+
+// From labels of both columns to pairs of them, and labels of the one column.
+void pair_up(TwoLabels& labels, Crossing crossing, std::span<std::int32_t> room) {
+  const std::size_t n = labels.first.size();
+  const auto pairs = room.subspan(n, n);
+  const std::int64_t count =
+      group_pairs(labels.first, labels.second, labels.second_count, room.first(n), pairs);
+  if (crossing == Crossing::in_first) {
+    std::copy(labels.first.begin(), labels.first.end(), labels.second.begin());
+    labels.second_count = labels.first_count;
+  }
+  std::copy(pairs.begin(), pairs.end(), labels.first.begin());
+  labels.first_count = static_cast<std::size_t>(count);
 }
 
 }  // namespace
@@ -44,18 +59,20 @@ TwoLabels group_crossed(std::span<const double> first, std::span<const double> s
   const auto groups = room.first(2 * n), order = room.subspan(2 * n, 2 * n),
              more = room.subspan(2 * n, 4 * n);
   TwoLabels result{groups.first(n), groups.subspan(n)};
-  if (crossing == Crossing::apart) {
-    result.first_count = static_cast<std::size_t>(group_rows(first, order.first(n), result.first));
-    result.second_count = static_cast<std::size_t>(group_rows(second, order.first(n), result.second));
-    if (result.first_count < result.second_count) {
-      result.first_count = keep_most(result.first, result.first_count, more);
-    } else {
-      result.second_count = keep_most(result.second, result.second_count, more);
-    }
+  if (of_the_same(crossing)) {
+    const auto count = static_cast<std::size_t>(group_rows(first, second, order, groups));
+    result.first_count = result.second_count = keep_most(kMostCrossedLabels, groups, count, more);
     return result;
   }
-  const auto count = static_cast<std::size_t>(group_rows(first, second, order, groups));
-  result.first_count = result.second_count = keep_most(groups, count, more);
+  result.first_count = static_cast<std::size_t>(group_rows(first, order.first(n), result.first));
+  result.second_count = static_cast<std::size_t>(group_rows(second, order.first(n), result.second));
+  if (crossing != Crossing::apart) pair_up(result, crossing, order);
+  const bool more_second = result.first_count < result.second_count;
+  const auto keep = [&](bool few, std::span<std::int32_t> of, std::size_t& count) {
+    count = keep_most(few ? kMostCrossedLabels : kMostManyLabels, of, count, more);
+  };
+  keep(more_second, result.first, result.first_count);
+  keep(!more_second, result.second, result.second_count);
   return result;
 }
 
@@ -306,7 +323,7 @@ CrossedGains crossed_gains(const TwoLabels& labels, Crossing crossing, std::span
                        effects.mean() + of.products[1][0] / weight,
                        std::sqrt((left + kExhausted * squares) / (n * weight))};
   };
-  if (crossing == Crossing::apart) {
+  if (!of_the_same(crossing)) {
     effects.apart(kAllSpreads,
                   [&](std::size_t k, std::size_t l, const Weighted& of) { result[k][l] = gain(of); });
   } else {
@@ -356,22 +373,20 @@ double joint_evidence(const CrossedGains& gains) {
 
 namespace {
 
-// In how many data sets a crossing of two columns says clearly more of a third than all others do.
-class NamesOfTheSame {
+// In how many data sets a way of crossing two columns says clearly more of a third than what is simpler.
+class WaysOfCrossing {
  public:
-  NamesOfTheSame(Ragged<const float> data, std::int64_t first, std::int64_t second)
-      : data_(data), first_(first), second_(second) {}
-
-  bool clearly(Crossing crossing) const {
-    const auto needed = kShareTogether * static_cast<double>(data_.sets);
-    for (const auto& counts : clear_) {
-      if (static_cast<double>(counts[static_cast<std::size_t>(crossing)]) >= needed) return true;
-    }
-    return false;
-  }
-  void look() {
+  WaysOfCrossing(Ragged<const float> data, std::int64_t first, std::int64_t second, bool may_be_the_same)
+      : data_(data), first_(first), second_(second), may_be_the_same_(may_be_the_same) {
     clear_.assign(static_cast<std::size_t>(data_.x.columns), {});
     for (std::int64_t set = 0; set < data_.sets; ++set) look_at(set);
+  }
+
+  bool clearly(Crossing crossing) const {
+    const auto needed = kShareOfMore * static_cast<double>(data_.sets);
+    return std::any_of(clear_.begin(), clear_.end(), [&](const auto& counts) {
+      return static_cast<double>(counts[static_cast<std::size_t>(crossing)]) >= needed;
+    });
   }
 
  private:
@@ -394,23 +409,36 @@ class NamesOfTheSame {
     for (std::int64_t c = 0; c < data_.x.columns; ++c) {
       if (c == first_ || c == second_) continue;
       const std::vector<double> values = column(set, c);
-      const auto gains = [&](Crossing crossing) {
+      compare(clear_[static_cast<std::size_t>(c)], [&](Crossing crossing) {
         return crossed_gains(labels[static_cast<std::size_t>(crossing)], crossing, values, room);
-      };
-      const CrossedEvidence apart = crossed_evidence(gains(Crossing::apart));
+      });
+    }
+  }
+  // gains(way) of one column of one data set.
+  template <class Gains>
+  void compare(std::array<std::int64_t, kCrossings.size()>& clear, Gains gains) const {
+    const auto count = [&](Crossing crossing, double gained, double simpler) {
+      clear[static_cast<std::size_t>(crossing)] += gained - simpler >= kClearlyMore;
+    };
+    const CrossedEvidence apart = crossed_evidence(gains(Crossing::apart));
+    double simpler = std::max({0.0, apart.first, apart.second, apart.both});
+    if (may_be_the_same_) {
       const double alike = joint_evidence(gains(Crossing::alike));
       const double opposed = joint_evidence(gains(Crossing::opposed));
-      const double others = std::max({0.0, apart.first, apart.second, apart.both});
-      auto& clear = clear_[static_cast<std::size_t>(c)];
-      clear[static_cast<std::size_t>(Crossing::alike)] +=
-          alike - std::max(others, opposed) >= kClearlyTogether;
-      clear[static_cast<std::size_t>(Crossing::opposed)] +=
-          opposed - std::max(others, alike) >= kClearlyTogether;
+      count(Crossing::alike, alike, std::max(simpler, opposed));
+      count(Crossing::opposed, opposed, std::max(simpler, alike));
+      simpler = std::max({simpler, alike, opposed});
     }
+    // Of these the one that says more.
+    const double in_first = crossed_evidence(gains(Crossing::in_first)).both;
+    const double in_second = crossed_evidence(gains(Crossing::in_second)).both;
+    count(Crossing::in_first, in_first >= in_second ? in_first : simpler, simpler);
+    count(Crossing::in_second, in_second >= in_first ? in_second : simpler, simpler);
   }
 
   Ragged<const float> data_;
   std::int64_t first_, second_;
+  bool may_be_the_same_;
   std::vector<std::array<std::int64_t, kCrossings.size()>> clear_;  // of each column
 };
 
@@ -428,11 +456,10 @@ std::vector<CrossedColumns> find_crossings(Ragged<const float> data, const std::
   for (std::size_t i = 0; i < labels.size(); ++i) {
     for (std::size_t j = i + 1; j < labels.size(); ++j) {
       found.push_back({labels[i], labels[j], Crossing::apart});
-      if (group_of(labels[i]) != group_of(labels[j])) continue;
-      NamesOfTheSame names(data, labels[i], labels[j]);
-      names.look();
-      for (const Crossing crossing : {Crossing::alike, Crossing::opposed}) {
-        if (names.clearly(crossing)) found.push_back({labels[i], labels[j], crossing});
+      const WaysOfCrossing ways(data, labels[i], labels[j], group_of(labels[i]) == group_of(labels[j]));
+      for (const Crossing crossing :
+           {Crossing::alike, Crossing::opposed, Crossing::in_first, Crossing::in_second}) {
+        if (ways.clearly(crossing)) found.push_back({labels[i], labels[j], crossing});
       }
     }
   }

@@ -13,9 +13,15 @@
 namespace occam {
 
 // apart: the labels of either column have effects of their own. alike, opposed: both columns name the same
-// things, whose effects add up (the parents of a child) or are held against each other (teams).
-enum class Crossing : std::uint8_t { apart, alike, opposed };
-inline constexpr std::array<const char*, 3> kCrossings = {"apart", "alike", "opposed"};
+// things, whose effects add up (the parents of a child) or are held against each other (teams). in_first,
+// in_second: so has each pair of labels, beside those of one column, as pupils that are numbered in each
+// class anew.
+enum class Crossing : std::uint8_t { apart, alike, opposed, in_first, in_second };
+inline constexpr std::array<const char*, 5> kCrossings = {"apart", "alike", "opposed", "in_first",
+                                                          "in_second"};
+inline bool of_the_same(Crossing crossing) {
+  return crossing == Crossing::alike || crossing == Crossing::opposed;
+}
 
 struct CrossedColumns {
   std::int64_t first = 0, second = 0;  // columns of labels
@@ -27,22 +33,24 @@ struct CrossedColumns {
   bool operator==(const CrossedColumns&) const = default;
 };
 
-// All pairs of these columns, apart; and as alike or opposed those that tell clearly more of another column,
-// in a share of the data sets, when they are taken to name the same things. Columns of `groups` name the same
-// things as others of their group alone. At most kMostCrossings.
+// All pairs of these columns, apart; and in other ways those that tell clearly more of another column then,
+// in a share of the data sets. Columns of `groups` name the same things as others of their group alone. At
+// most kMostCrossings.
 inline constexpr std::size_t kMostCrossings = 6;
 std::vector<CrossedColumns> find_crossings(Ragged<const float> data, const std::vector<std::int64_t>& labels,
                                            const LabelGroups& groups = {});
 
-// Which label each row of a data set has in either column, or -1 for none.
+// Which label each row of a data set has in either column, or -1 for none; or which pair of labels, and which
+// label of the one column.
 struct TwoLabels {
   std::span<std::int32_t> first, second;
   std::size_t first_count = 0, second_count = 0;
 };
 
-// From the labels that each row has (NaN: none). Where both columns have more than kMostCrossedLabels, those
-// with the most rows are looked at. `room`: crossed_groups_room(rows) of them, which the result points into.
-inline constexpr std::size_t kMostCrossedLabels = 64;
+// From the labels that each row has (NaN: none). Those with the most rows are looked at, of the column with
+// fewer kMostCrossedLabels, of the other kMostManyLabels. `room`: crossed_groups_room(rows) of them, which
+// the result points into.
+inline constexpr std::size_t kMostCrossedLabels = 64, kMostManyLabels = 4096;
 inline std::size_t crossed_groups_room(std::size_t rows) {
   return 6 * rows;
 }

@@ -141,6 +141,24 @@ TEST(CrossedLabels, ThatNameTheSameThingsAddUpOrAreHeldAgainstEachOther) {
   }
 }
 
+TEST(CrossedLabels, PairsHaveEffectsBesideThoseOfOneColumn) {
+  const CrossedRows rows = some_crossed_rows(30, 4, 3);
+  for (const Crossing crossing : {Crossing::in_first, Crossing::in_second}) {
+    const CrossedGains got = Questions(rows).gains(crossing);
+    const auto whole = [&](std::size_t k, std::size_t l) {
+      return WholeCovariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
+        const double one = crossing == Crossing::in_first ? same(a.first, b.first) : same(a.second, b.second);
+        return crossed_spread(k) * same(a.first, b.first) * same(a.second, b.second) +
+               crossed_spread(l) * one;
+      });
+    };
+    for (const std::size_t k : {std::size_t{0}, std::size_t{3}, std::size_t{6}}) {
+      for (const std::size_t l : {std::size_t{0}, std::size_t{2}})
+        EXPECT_NEAR(got[k][l].gain, whole(k, l).log_likelihood() - whole(0, 0).log_likelihood(), 1e-6);
+    }
+  }
+}
+
 TEST(CrossedLabels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
   const CrossedRows rows = some_crossed_rows(30, 6, 4);
   const CrossedExplained got = Questions(rows).explained();
@@ -214,8 +232,8 @@ TEST(CrossedLabels, OddDataGiveFiniteNumbers) {
                                 {{1, 1, 2, 2}, {1, 2, 2, 2}, {2, 1, 5, 5}, {2, 2, 5, 5}},
                                 {{1, 2, -1e300, 1e300}, {2, 1, 1e300, -1e300}, {2, 2, 0, 0}}}) {
     Questions questions(rows);
-    for (const Crossing crossing : {Crossing::apart, Crossing::alike, Crossing::opposed}) {
-      for (const auto& row : questions.gains(crossing)) {
+    for (std::size_t k = 0; k < kCrossings.size(); ++k) {
+      for (const auto& row : questions.gains(static_cast<Crossing>(k))) {
         for (const CrossedGain& of : row) {
           EXPECT_TRUE(std::isfinite(of.gain) && std::isfinite(of.mean) && std::isfinite(of.error));
         }
@@ -225,44 +243,70 @@ TEST(CrossedLabels, OddDataGiveFiniteNumbers) {
   }
 }
 
-// 200 data sets of 60 rows (first, second, y) of labels 1 to 6: y as `make(effects, others, a, b)` says,
-// beside noise.
+// Of rows with these labels, drawn anew for each data set.
+struct TrueEffects {
+  std::array<double, 7> first, second;
+  std::array<std::array<double, 7>, 7> pair;
+
+  explicit TrueEffects(Rng& rng) {
+    const auto draw = [&](auto& all) {
+      for (double& effect : all) effect = rng.normal();
+    };
+    draw(first);
+    draw(second);
+    for (auto& of_label : pair) draw(of_label);
+  }
+};
+
+// 200 data sets of 80 rows (first, second, y) of labels 1 to 6: y as `make(effects, a, b)` says, beside
+// noise.
 template <class Make>
-std::vector<CrossedColumns> crossings_of(Make make) {
+std::vector<Crossing> crossings_of(Make make, const LabelGroups& groups = {}) {
   Rng rng(9, Purpose::test, 13);
   std::vector<float> x;
   std::vector<std::int64_t> offsets = {0};
   for (int set = 0; set < 200; ++set) {
-    std::array<double, 7> own, other;
-    for (double& effect : own) effect = rng.normal();
-    for (double& effect : other) effect = rng.normal();
-    for (int i = 0; i < 60; ++i) {
-      const auto a = static_cast<std::size_t>(rng.uniform(1, 7)),
-                 b = static_cast<std::size_t>(rng.uniform(1, 7));
+    const TrueEffects effects(rng);
+    for (int i = 0; i < 80; ++i) {
+      const auto a = static_cast<std::size_t>(rng.uniform(1, 7));
+      const auto b = static_cast<std::size_t>(rng.uniform(1, 7));
       x.push_back(static_cast<float>(a));
       x.push_back(static_cast<float>(b));
-      x.push_back(static_cast<float>(make(own, other, a, b) + rng.normal()));
+      x.push_back(static_cast<float>(make(effects, a, b) + rng.normal()));
     }
-    offsets.push_back(offsets.back() + 60);
+    offsets.push_back(offsets.back() + 80);
   }
-  return find_crossings({{x.data(), offsets.back(), 3, 3}, offsets.data(), 200}, {0, 1});
+  std::vector<Crossing> ways;
+  for (const CrossedColumns& found :
+       find_crossings({{x.data(), offsets.back(), 3, 3}, offsets.data(), 200}, {0, 1}, groups)) {
+    EXPECT_TRUE(found.same_columns({0, 1}));
+    ways.push_back(found.crossing);
+  }
+  return ways;
 }
 
-// By chance fewer than one data set in 55 says clearly that columns name the same things; six of 200 are
-// asked for.
-TEST(CrossedLabels, AreFoundToNameTheSameThings) {
-  using List = std::vector<CrossedColumns>;
-  const CrossedColumns apart{0, 1, Crossing::apart};
-  const auto nothing = [](auto&, auto&, std::size_t, std::size_t) { return 0.0; };
-  const auto readers = [](auto& own, auto& other, std::size_t a, std::size_t b) { return own[a] + other[b]; };
-  const auto one = [](auto& own, auto&, std::size_t a, std::size_t) { return own[a]; };
-  const auto parents = [](auto& own, auto&, std::size_t a, std::size_t b) { return own[a] + own[b]; };
-  const auto teams = [](auto& own, auto&, std::size_t a, std::size_t b) { return own[a] - own[b]; };
-  EXPECT_EQ(crossings_of(nothing), List{apart});
-  EXPECT_EQ(crossings_of(readers), List{apart});
-  EXPECT_EQ(crossings_of(one), List{apart});
-  EXPECT_EQ(crossings_of(parents), (List{apart, {0, 1, Crossing::alike}}));
-  EXPECT_EQ(crossings_of(teams), (List{apart, {0, 1, Crossing::opposed}}));
+// By chance fewer than one data set in 55 says clearly more in any other way; six of 200 are asked for.
+TEST(CrossedLabels, AreFoundToBeCrossedInMoreThanOneWay) {
+  using List = std::vector<Crossing>;
+  using E = const TrueEffects&;
+  using Label = std::size_t;
+  const List apart = {Crossing::apart};
+  EXPECT_EQ(crossings_of([](E, Label, Label) { return 0.0; }), apart);
+  EXPECT_EQ(crossings_of([](E e, Label a, Label b) { return e.first[a] + e.second[b]; }), apart) << "readers";
+  EXPECT_EQ(crossings_of([](E e, Label a, Label) { return e.first[a]; }), apart);
+  const auto parents = [](E e, Label a, Label b) { return e.first[a] + e.first[b]; };
+  const auto teams = [](E e, Label a, Label b) { return e.first[a] - e.first[b]; };
+  EXPECT_EQ(crossings_of(parents), (List{Crossing::apart, Crossing::alike}));
+  EXPECT_EQ(crossings_of(teams), (List{Crossing::apart, Crossing::opposed}));
+  EXPECT_EQ(crossings_of(teams, {{0, 1}}), (List{Crossing::apart, Crossing::opposed}));
+  EXPECT_EQ(crossings_of(teams, {{0}, {1}}), apart) << "said to name other things";
+  // Pupils of several classes, with and without differences between these.
+  const auto pupils = [](E e, Label a, Label b) { return 3 * e.first[a] + e.pair[a][b]; };
+  EXPECT_EQ(crossings_of(pupils), (List{Crossing::apart, Crossing::in_first}));
+  EXPECT_EQ(crossings_of([](E e, Label a, Label b) { return 3 * e.second[b] + e.pair[a][b]; }),
+            (List{Crossing::apart, Crossing::in_second}));
+  EXPECT_EQ(crossings_of([](E e, Label a, Label b) { return e.pair[a][b]; }),
+            (List{Crossing::apart, Crossing::in_first, Crossing::in_second}));
 }
 
 }  // namespace

@@ -167,6 +167,15 @@ std::int64_t group_rows(std::span<const double> first, std::span<const double> s
   return group_by([&](std::size_t i) { return i < n ? first[i] : second[i - n]; }, order, groups);
 }
 
+std::int64_t group_pairs(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+                         std::size_t seconds, std::span<std::int32_t> order, std::span<std::int32_t> groups) {
+  const auto pair = [&](std::size_t i) {
+    if (first[i] < 0 || second[i] < 0) return static_cast<double>(NAN);
+    return static_cast<double>(first[i]) * static_cast<double>(seconds) + second[i];
+  };
+  return group_by(pair, order, groups);
+}
+
 BetweenLabels between_labels(std::span<const std::int32_t> groups, std::span<const double> values,
                              std::span<LabelMean> labels) {
   std::fill(labels.begin(), labels.end(), LabelMean{});

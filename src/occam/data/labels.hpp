@@ -55,6 +55,10 @@ std::int64_t group_rows(std::span<const double> labels, std::span<std::int32_t> 
 std::int64_t group_rows(std::span<const double> first, std::span<const double> second,
                         std::span<std::int32_t> order, std::span<std::int32_t> groups);
 
+// Which pair of groups each row has, of `seconds` groups in the second column; -1: it lacks one.
+std::int64_t group_pairs(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+                         std::size_t seconds, std::span<std::int32_t> order, std::span<std::int32_t> groups);
+
 // One label: how many rows, and their mean.
 struct LabelMean {
   double count = 0, mean = 0;

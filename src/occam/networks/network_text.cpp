@@ -38,7 +38,8 @@ std::vector<std::string> meanings(const StatisticsScale& statistics,
     lines.push_back(name(c) + ": says which rows belong together");
   for (const CrossedColumns& crossed : statistics.crossings) {
     constexpr std::array words = {"looked at beside each other", "the same things, whose effects add up",
-                                  "the same things, held against each other"};
+                                  "the same things, held against each other",
+                                  "pairs of them, beside the first", "pairs of them, beside the second"};
     lines.push_back(fmt::format("{} and {}: {}", name(crossed.first), name(crossed.second),
                                 words[static_cast<std::size_t>(crossed.crossing)]));
   }

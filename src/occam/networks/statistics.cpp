@@ -584,6 +584,14 @@ void write_joint(const CrossedGains& joint, const CrossedGains& apart, Writer& w
     write(std::asinh(gain / 2));
 }
 
+// And where pairs of labels come first, labels of one column second.
+void write_pairs(const CrossedGains& pairs, const CrossedGains& apart, Writer& write) {
+  write_apart(pairs, write);
+  const CrossedEvidence evidence = crossed_evidence(pairs), without = crossed_evidence(apart);
+  for (const double other : {without.first, without.second, without.both})
+    write(std::asinh((evidence.both - other) / 2));
+}
+
 // By how much a mean differs from any number, where labels differ: in its standard errors.
 void write_level(const CrossedGain& of, double mean, double spread, Writer& write) {
   const double error = spread * of.error;
@@ -603,11 +611,15 @@ class Crossed {
   void operator()(std::span<const CrossedColumns> ways, Writer& write) {
     const Workspace::Scope scope(workspace_);
     const std::array<std::int64_t, 2> both = {ways.front().first, ways.front().second};
-    const std::span<const double> first = labels(both[0]), second = labels(both[1]);
-    const TwoLabels apart = group(first, second, Crossing::apart);
-    // Ways to be the same have the same numbers.
-    const TwoLabels joint = ways.size() > 1 ? group(first, second, Crossing::alike) : apart;
-    const std::span<double> room = take(std::max(crossed_room(apart), crossed_room(joint)));
+    const std::span<const double> first = numbers(both[0]), second = numbers(both[1]);
+    std::array<TwoLabels, kMostCrossings> labels{};
+    std::size_t room_for = 0;
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      labels[w] = group(first, second, ways[w].crossing);
+      room_for = std::max(room_for, crossed_room(labels[w]));
+    }
+    const TwoLabels& apart = labels[0];  // which comes first
+    const std::span<double> room = take(room_for);
     each_column(c_, base_, both, raw_, workspace_, [&](std::span<const double> values, std::int64_t e) {
       const auto at = static_cast<std::size_t>(e);
       const auto levels = [&](auto of) {
@@ -617,11 +629,11 @@ class Crossed {
       const CrossedGains beside = crossed_gains(apart, Crossing::apart, values, room);
       write_apart(beside, write);
       levels([&](std::size_t k) { return beside[k][k]; });
-      for (const CrossedColumns& way : ways) {
-        if (way.crossing == Crossing::apart) continue;
-        const CrossedGains gains = crossed_gains(joint, way.crossing, values, room);
-        write_joint(gains, beside, write);
-        levels([&](std::size_t k) { return gains[0][k]; });
+      for (std::size_t w = 1; w < ways.size(); ++w) {
+        const bool same = of_the_same(ways[w].crossing);
+        const CrossedGains gains = crossed_gains(labels[w], ways[w].crossing, values, room);
+        same ? write_joint(gains, beside, write) : write_pairs(gains, beside, write);
+        levels([&](std::size_t k) { return gains[same ? 0 : k][k]; });
       }
     });
     explanations(both, apart, room, write);
@@ -631,7 +643,7 @@ class Crossed {
   std::span<double> take(std::size_t count) {
     return {workspace_.take<double>(static_cast<std::int64_t>(count)), count};
   }
-  std::span<const double> labels(std::int64_t column) {
+  std::span<const double> numbers(std::int64_t column) {
     const std::span<double> values = take(static_cast<std::size_t>(raw_.rows));
     for (std::int64_t i = 0; i < raw_.rows; ++i) values[static_cast<std::size_t>(i)] = raw_.row(i)[column];
     return values;

@@ -331,6 +331,8 @@ TEST(Statistics, TellWhatOneLabelSaysBesideAnother) {
   EXPECT_GT(2 * std::sinh(different[beyond_people + 1]), 30) << "of people beyond words";
   const std::size_t joint = kSpreadsBetween.size() + 4 + 12;
   EXPECT_EQ(of_crossed(1, {{0, 1}, {0, 1, Crossing::opposed}}).size(), alike.size() + joint);
+  const std::size_t pairs = 2 * kSpreadsBetween.size() + 4 + 3 + 12;
+  EXPECT_EQ(of_crossed(1, {{0, 1}, {0, 1, Crossing::in_first}}).size(), alike.size() + pairs);
 }
 
 // Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.

@@ -1050,8 +1050,7 @@ void RichStatistics::crossings(const Values& data, Collector& out) const {
     const TwoLabels labels =
         group_crossed(given(crossed.first, first), given(crossed.second, second), crossed.crossing, groups);
     std::vector<double> room(crossed_room(labels));
-    const std::string names =
-        out.naming() ? fmt::format("{} and {}", column(crossed.first).name, column(crossed.second).name) : "";
+    const CrossedNames names(crossed, column(crossed.first).name, column(crossed.second).name);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const auto place = static_cast<std::int64_t>(c);
       if (place == crossed.first || place == crossed.second || columns_[c].design) continue;
@@ -1067,31 +1066,39 @@ std::vector<double> RichStatistics::given(std::int64_t c, std::vector<double> va
   return values;
 }
 
+RichStatistics::CrossedNames::CrossedNames(const CrossedColumns& crossed, const std::string& a,
+                                           const std::string& b)
+    : first(a), second(b), both(fmt::format("{} and {}", a, b)) {
+  if (of_the_same(crossed.crossing))
+    both += fmt::format(" ({})", kCrossings[static_cast<std::size_t>(crossed.crossing)]);
+  if (of_the_same(crossed.crossing) || crossed.crossing == Crossing::apart) return;
+  first = fmt::format("pairs of {}", both);
+  second = crossed.crossing == Crossing::in_first ? a : b;
+  both = fmt::format("{} and {}", first, second);
+}
+
 void RichStatistics::put_crossing(Crossing crossing, const CrossedGains& gains, const Typical& typical,
-                                  const std::string& names, Collector& out) const {
-  const bool apart = crossing == Crossing::apart;
-  const char* const how = kCrossings[static_cast<std::size_t>(crossing)];
-  if (apart) {
-    const CrossedEvidence evidence = crossed_evidence(gains);
-    out.put(evidence.both, "evidence that {} differs between values of {}", typical.name, names);
-    out.put(evidence.both - evidence.first, "evidence that {} differs by the second of {} beside the first",
-            typical.name, names);
-    out.put(evidence.both - evidence.second, "evidence that {} differs by the first of {} beside the second",
-            typical.name, names);
-    out.put(evidence.first - evidence.second, "evidence that {} differs by the first of {}, not the second",
-            typical.name, names);
-  } else {
-    out.put(joint_evidence(gains), "evidence that {} differs between what {} name, {}", typical.name, names,
-            how);
+                                  const CrossedNames& names, Collector& out) const {
+  const bool same = of_the_same(crossing);
+  const CrossedEvidence evidence = crossed_evidence(gains);
+  out.put(same ? joint_evidence(gains) : evidence.both, "evidence that {} differs by {}", typical.name,
+          names.both);
+  if (!same) {
+    out.put(evidence.both - evidence.first, "evidence that {} differs by {} beside {}", typical.name,
+            names.second, names.first);
+    out.put(evidence.both - evidence.second, "evidence that {} differs by {} beside {}", typical.name,
+            names.first, names.second);
+    out.put(evidence.first - evidence.second, "evidence that {} differs by {}, not by {}", typical.name,
+            names.first, names.second);
   }
   for (const std::size_t k : kExplainedSpreads) {
-    const CrossedGain& of = gains[apart ? k : 0][k];
+    const CrossedGain& of = gains[same ? 0 : k][k];
     out.put(of.error > 0 ? (of.mean + typical.centre / typical.scale) / of.error : 0,
-            "mean of {} in standard errors where values of {} ({}) differ by {:.2g} standard deviations",
-            typical.name, names, how, std::sqrt(crossed_spread(k)));
-    if (!apart)
-      out.put(gains[0][k].gain, "evidence that {} differs between what {} name, {}, by {:.2g}", typical.name,
-              names, how, std::sqrt(crossed_spread(k)));
+            "mean of {} in standard errors where it differs by {} by {:.2g} standard deviations",
+            typical.name, names.both, std::sqrt(crossed_spread(k)));
+    if (same)
+      out.put(of.gain, "evidence that {} differs by {} by {:.2g} standard deviations", typical.name,
+              names.both, std::sqrt(crossed_spread(k)));
   }
 }
 

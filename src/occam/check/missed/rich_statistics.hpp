@@ -89,8 +89,13 @@ class RichStatistics {
   void patches(Matrix<const float> rows, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
   void crossings(const Values& data, Collector& out) const;
+  // Both columns, or pairs of their labels and one column.
+  struct CrossedNames {
+    std::string first, second, both;
+    CrossedNames(const CrossedColumns& crossed, const std::string& a, const std::string& b);
+  };
   void put_crossing(Crossing crossing, const CrossedGains& gains, const Typical& typical,
-                    const std::string& names, Collector& out) const;
+                    const CrossedNames& names, Collector& out) const;
   std::vector<double> given(std::int64_t c, std::vector<double> values) const;  // as in the data
 
   std::vector<Typical> columns_;

@@ -334,10 +334,8 @@ TEST(RichStatistics, SeeWhatOneLabelSaysBesideAnother) {
   const RichStatistics rich = RichStatistics::learn(
       {{rows.data(), 160, 5, 5}, offsets, 1}, {"reader", "text", "y", "teams", "one"}, false, {true, true});
   const std::vector<float> seen = statistics(rich, rows, 5);
-  EXPECT_GT(named(rich, seen, "evidence that y differs by the second of reader and text beside the first"),
-            5);
-  EXPECT_LT(named(rich, seen, "evidence that one differs by the second of reader and text beside the first"),
-            1);
+  EXPECT_GT(named(rich, seen, "evidence that y differs by text beside reader"), 5);
+  EXPECT_LT(named(rich, seen, "evidence that one differs by text beside reader"), 1);
 }
 
 TEST(RichStatistics, AreFiniteForStrangeData) {
