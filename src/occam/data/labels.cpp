@@ -33,6 +33,14 @@ std::int64_t distinct(Matrix<const float> rows, std::int64_t c, std::vector<floa
 
 }  // namespace
 
+std::vector<std::int64_t> with_labels(std::vector<std::int64_t> declared,
+                                      const std::vector<std::int64_t>& found) {
+  declared.insert(declared.end(), found.begin(), found.end());
+  std::sort(declared.begin(), declared.end());
+  declared.erase(std::unique(declared.begin(), declared.end()), declared.end());
+  return declared;
+}
+
 std::optional<float> LabelNames::number(std::string_view name) {
   if (name.empty() || name == "NA" || name == "NaN" || name == "nan") return std::nullopt;
   return static_cast<float>(known_.try_emplace(std::string(name), known_.size()).first->second);

@@ -21,6 +21,10 @@ namespace occam {
 // What is counted, rated or ranked looks the same but for that: others rise and fall with it.
 std::vector<std::int64_t> find_labels(Ragged<const float> data);
 
+// Those that are declared and those that were found, in their order.
+std::vector<std::int64_t> with_labels(std::vector<std::int64_t> declared,
+                                      const std::vector<std::int64_t>& found);
+
 // Numbers for what labels are called, in the order in which they come; nothing for a missing one. The same
 // for all columns of labels.
 class LabelNames {

@@ -270,10 +270,8 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered, const La
     statistics.list = StatisticsList::none;
     statistics.labels = find_labels(data);
   }
-  for (const std::int64_t label : labels) {  // whether they look like it or not
-    const auto place = std::lower_bound(statistics.labels.begin(), statistics.labels.end(), label);
-    if (place == statistics.labels.end() || *place != label) statistics.labels.insert(place, label);
-  }
+  statistics.labels =
+      with_labels(labels, statistics.labels);  // declared ones, whether they look like it or not
   statistics.crossings = find_crossings(data, statistics.labels, groups);
   if (!ordered) statistics.places = find_places(data, design, statistics.labels);
   if (!ordered && statistics.labels.empty() && statistics.places.columns.empty()) return;

@@ -74,7 +74,8 @@ RichStatistics learn_statistics(const Problem& problem, const Batch& batch) {
     names.push_back(column.name);
     design.push_back(column.given());
   }
-  return RichStatistics::learn(batch.view(), names, problem.ordered(), design);
+  return RichStatistics::learn(batch.view(), names, problem.ordered(), design,
+                               label_groups(problem.columns()));
 }
 
 // With many models, their probabilities are no statistics of their own: there would be little else.

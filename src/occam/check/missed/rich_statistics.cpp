@@ -289,14 +289,15 @@ class RichStatistics::Collector {
 };
 
 RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector<std::string>& columns,
-                                     bool ordered, const std::vector<bool>& design) {
-  RichStatistics result = learn_columns(data, columns, ordered, design);
+                                     bool ordered, const std::vector<bool>& design,
+                                     const LabelGroups& labels) {
+  RichStatistics result = learn_columns(data, columns, ordered, design, labels);
   result.apart_ = AtomsApart(data, kMostLevels, result.time_.column);
   if (!result.apart_.any()) return result;
   std::vector<float> room;
   data.x = result.apart_.rows(data.x, room);
   result.beside_ = std::make_shared<const RichStatistics>(
-      learn_columns(data, result.apart_.names(columns), ordered, design));
+      learn_columns(data, result.apart_.names(columns), ordered, design, labels));
   const std::set<std::string> known(result.names_.begin(), result.names_.end());
   for (std::size_t i = 0; i < result.beside_->names_.size(); ++i) {
     const std::string& name = result.beside_->names_[i];
@@ -321,12 +322,12 @@ std::vector<std::int64_t> design_columns(const std::vector<bool>& design) {
 
 RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
                                              const std::vector<std::string>& columns, bool ordered,
-                                             std::vector<bool> design) {
+                                             std::vector<bool> design, const LabelGroups& labels) {
   RichStatistics result;
   result.ordered_ = ordered;
   if (ordered) result.time_ = find_time(data);
-  result.labels_ = find_labels(data);
-  result.crossings_ = find_crossings(data, result.labels_);
+  result.labels_ = with_labels(columns_in(labels), find_labels(data));
+  result.crossings_ = find_crossings(data, result.labels_, labels);
   design.resize(columns.size(), false);
   if (!ordered) result.places_ = find_places(data, design_columns(design), result.labels_);
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);

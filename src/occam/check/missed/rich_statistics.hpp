@@ -24,9 +24,10 @@ namespace occam {
 class RichStatistics {
  public:
   // Learns from simulated data sets what a typical value of each column is and which columns take few values.
-  // Columns of the `design` (none if it is empty) are what others are explained by.
+  // Columns of the `design` (none if it is empty) are what others are explained by; `labels` say which rows
+  // belong together whether they look like it or not.
   static RichStatistics learn(Ragged<const float> data, const std::vector<std::string>& columns, bool ordered,
-                              const std::vector<bool>& design = {});
+                              const std::vector<bool>& design = {}, const LabelGroups& labels = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -37,7 +38,7 @@ class RichStatistics {
 
  private:
   static RichStatistics learn_columns(Ragged<const float> data, const std::vector<std::string>& columns,
-                                      bool ordered, std::vector<bool> design);
+                                      bool ordered, std::vector<bool> design, const LabelGroups& labels);
   void of_columns(Matrix<const float> rows, std::span<float> out) const;
 
   // What is known of a column from many data sets.

@@ -338,6 +338,33 @@ TEST(RichStatistics, SeeWhatOneLabelSaysBesideAnother) {
   EXPECT_LT(named(rich, seen, "evidence that one differs by text beside reader"), 1);
 }
 
+// Five classes of four pupils, numbered in each class anew: their numbers alone say nothing, unless they are
+// declared to be labels.
+TEST(RichStatistics, SeePairsOfDeclaredLabels) {
+  Rng rng(9, Purpose::test, 6);
+  std::vector<float> rows;
+  std::array<std::array<double, 4>, 5> own;
+  for (auto& of_class : own) {
+    for (double& one : of_class) one = 2 * rng.normal();
+  }
+  for (int i = 0; i < 160; ++i) {
+    const auto a = static_cast<std::size_t>(i % 5), b = static_cast<std::size_t>(i / 5 % 4);
+    for (const double x : {static_cast<double>(a + 1), static_cast<double>(b + 1), own[a][b] + rng.normal()})
+      rows.push_back(static_cast<float>(x));
+  }
+  const std::int64_t offsets[] = {0, 160};
+  const std::vector<std::string> names = {"class", "pupil", "score"};
+  const RichStatistics rich =
+      RichStatistics::learn({{rows.data(), 160, 3, 3}, offsets, 1}, names, false, {true, true}, {{0}, {1}});
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  const bool beside_class =
+      std::find(rich.names().begin(), rich.names().end(),
+                "evidence that score differs by pairs of class and pupil beside class") != rich.names().end();
+  const std::string column = beside_class ? "class" : "pupil";
+  EXPECT_GT(named(rich, seen, "evidence that score differs by pairs of class and pupil beside " + column),
+            20);
+}
+
 TEST(RichStatistics, AreFiniteForStrangeData) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<std::vector<float>> cases = {{0, 0},
