@@ -109,7 +109,8 @@ TEST(Training, EndsWhenTwiceAsMuchWouldGainTooLittle) {
   const NetworkFile soon = Trainer(problem, kTiny, automatic(10), {}, pool, listener).train();
   EXPECT_EQ(soon.record["steps"], 133);  // the first doubling that can be judged ends at 80, three fifths
   EXPECT_EQ(soon.record["looks"].size(), 3u);
-  EXPECT_NE(listener.said.back().find("less than 10 within its error: the last steps begin"), std::string::npos)
+  EXPECT_NE(listener.said.back().find("less than 10 within its error: the last steps begin"),
+            std::string::npos)
       << listener.said.back();
   const NetworkFile late = Trainer(problem, kTiny, automatic(1e-9), {}, pool, listener).train();
   EXPECT_EQ(late.record["steps"], 320);
