@@ -95,7 +95,8 @@ def _arrays(arrays, D) -> Sets:
 def _label_numbers(values, known: dict) -> np.ndarray:
     """Numbers for what labels are called; `known` is shared by all columns of labels, whose names may be the same."""
     def number(one):
-        if one is None or one != one:
+        # The NA of pandas is neither equal nor unequal to itself.
+        if one is None or type(one).__name__ == "NAType" or one != one:
             return np.nan
         # 3 is 3.0 in a column in which something is missing.
         name = str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)

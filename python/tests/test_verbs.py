@@ -56,7 +56,13 @@ def test_labels_may_be_called_anything(quick):
     answers = [trained.compare({"batch": names, "x": x}).p for names in (batch, batch + 308, np.array(list("ABCDEF"))[batch])]
     assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])
     assert np.array_equal(trained.compare([np.column_stack([batch + 5, x])]).p, answers[0])
-    # Nothing can be trained for rows of nobody.
+    # Nothing can be trained for rows of nobody, whatever says that nobody is there.
+    class NAType:
+        def __ne__(self, other):
+            raise TypeError("boolean value of NA is ambiguous")
+    for nobody in (None, np.nan, NAType()):
+        with pytest.raises(ValueError, match="'batch' is missing"):
+            trained.compare({"batch": [nobody if one == 3 else one for one in batch.tolist()], "x": x})
     with pytest.raises(ValueError, match="'batch' is missing.*missing='drop'$"):
         trained.compare([np.column_stack([np.where(batch == 3, np.nan, batch), x])])
 
