@@ -21,8 +21,8 @@ struct Column {
   std::string name;         // as in a csv header: "rt"
   std::string description;  // with its unit: "response time [s]"
   Role role = Role::observed;
-  std::string same_as =
-      {};  // of a label: another one, whose labels name the same things (teams at home, away)
+  // Of a label: another column of labels, which names the same things (teams at home, and away).
+  std::string same_as = {};
 
   bool given() const { return role != Role::observed; }  // no model has to explain it
   bool operator==(const Column&) const = default;

@@ -166,21 +166,27 @@ class Effects {
     return true;
   }
   double value(std::size_t v, std::size_t i) const { return v == 0 ? 1 : values_[v][i] - mean_[v]; }
+  // use(i, its labels in both columns) of every row that counts.
+  template <class Use>
+  void each_row(Use use) const {
+    for (std::size_t i = 0; i < labels_.first.size(); ++i) {
+      if (there(i))
+        use(i, static_cast<std::size_t>(labels_.first[i]), static_cast<std::size_t>(labels_.second[i]));
+    }
+  }
 
   // Sums of products keep their digits where values are centred.
   void centre() {
-    for (std::size_t i = 0; i < labels_.first.size(); ++i) {
-      if (!there(i)) continue;
+    each_row([&](std::size_t i, std::size_t, std::size_t) {
       ++n_;
       for (std::size_t v = 1; v < variables_; ++v) mean_[v] += values_[v][i];
-    }
+    });
     for (std::size_t v = 1; v < variables_ && n_ > 0; ++v) mean_[v] /= static_cast<double>(n_);
-    for (std::size_t i = 0; i < labels_.first.size(); ++i) {
-      if (!there(i)) continue;
-      for (std::size_t a = 0; a < variables_; ++a) {
-        for (std::size_t b = 0; b <= a; ++b) plain_.products[a][b] += value(a, i) * value(b, i);
+    each_row([&](std::size_t i, std::size_t, std::size_t) {
+      for (std::size_t p = 0; p < variables_; ++p) {
+        for (std::size_t q = 0; q <= p; ++q) plain_.products[p][q] += value(p, i) * value(q, i);
       }
-    }
+    });
   }
 
   // Sums of a label: how many rows with each label of the second column, then of 1, x and y.
@@ -204,24 +210,18 @@ class Effects {
 
   void sum_apart() {
     const std::size_t L = labels_.second_count;
-    for (std::size_t i = 0; i < labels_.first.size(); ++i) {
-      if (!there(i)) continue;
-      const auto a = static_cast<std::size_t>(labels_.first[i]),
-                 b = static_cast<std::size_t>(labels_.second[i]);
+    each_row([&](std::size_t i, std::size_t a, std::size_t b) {
       of_first(a)[b] += 1;
       of_second(b)[b] += 1;
       for (std::size_t v = 0; v < variables_; ++v) {
         of_first(a)[L + v] += value(v, i);
         of_second(b)[L + v] += value(v, i);
       }
-    }
+    });
   }
   void sum_together(double sign) {
     const std::size_t L = labels_.second_count;
-    for (std::size_t i = 0; i < labels_.first.size(); ++i) {
-      if (!there(i)) continue;
-      const auto a = static_cast<std::size_t>(labels_.first[i]),
-                 b = static_cast<std::size_t>(labels_.second[i]);
+    each_row([&](std::size_t i, std::size_t a, std::size_t b) {
       of_second(a)[a] += 1;
       of_second(b)[b] += 1;
       of_second(a)[b] += sign;
@@ -230,7 +230,7 @@ class Effects {
         of_second(a)[L + v] += value(v, i);
         of_second(b)[L + v] += sign * value(v, i);
       }
-    }
+    });
     std::copy(second_.begin(), second_.end(), without_.begin());
   }
 

@@ -86,8 +86,8 @@ CrossedExplained explained_between_crossed(const TwoLabels& labels, std::span<co
 // Log evidence, where any spread but none is as probable as the others.
 struct CrossedEvidence {
   double first = 0, second = 0, both = 0;  // of one column alone, of both
-  std::array<double, kSpreadsBetween.size()> of_first{},
-      of_second{};  // of each spread, beside any of the other
+  // Of each spread of one, beside any of the other.
+  std::array<double, kSpreadsBetween.size()> of_first{}, of_second{};
 };
 CrossedEvidence crossed_evidence(const CrossedGains& gains);
 double joint_evidence(const CrossedGains& gains);

@@ -565,8 +565,7 @@ void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::
 }
 
 // What one column of labels says of a value beside another one.
-void write_apart(const CrossedGains& gains, Writer& write) {
-  const CrossedEvidence evidence = crossed_evidence(gains);
+void write_apart(const CrossedEvidence& evidence, Writer& write) {
   // Differences: what one column adds is little beside what the other may explain.
   for (const double gain : evidence.of_first) write(std::asinh((gain - evidence.second) / 2));
   for (const double gain : evidence.of_second) write(std::asinh((gain - evidence.first) / 2));
@@ -576,20 +575,18 @@ void write_apart(const CrossedGains& gains, Writer& write) {
 }
 
 // And what is said of it where both columns name the same things.
-void write_joint(const CrossedGains& joint, const CrossedGains& apart, Writer& write) {
-  const CrossedEvidence evidence = crossed_evidence(apart);
+void write_joint(const CrossedGains& joint, const CrossedEvidence& apart, Writer& write) {
   const double any = joint_evidence(joint);
   for (std::size_t k = 1; k < kCrossedSpreads; ++k) write(std::asinh(joint[0][k].gain / 2));
-  for (const double gain : {any, any - evidence.both, any - evidence.first, any - evidence.second})
+  for (const double gain : {any, any - apart.both, any - apart.first, any - apart.second})
     write(std::asinh(gain / 2));
 }
 
 // And where pairs of labels come first, labels of one column second.
-void write_pairs(const CrossedGains& pairs, const CrossedGains& apart, Writer& write) {
+void write_pairs(const CrossedEvidence& pairs, const CrossedEvidence& apart, Writer& write) {
   write_apart(pairs, write);
-  const CrossedEvidence evidence = crossed_evidence(pairs), without = crossed_evidence(apart);
-  for (const double other : {without.first, without.second, without.both})
-    write(std::asinh((evidence.both - other) / 2));
+  for (const double other : {apart.first, apart.second, apart.both})
+    write(std::asinh((pairs.both - other) / 2));
 }
 
 // By how much a mean differs from any number, where labels differ: in its standard errors.
@@ -627,12 +624,13 @@ class Crossed {
           write_level(of(k), c_.mean[at], c_.spread[at], write);
       };
       const CrossedGains beside = crossed_gains(apart, Crossing::apart, values, room);
-      write_apart(beside, write);
+      const CrossedEvidence evidence = crossed_evidence(beside);
+      write_apart(evidence, write);
       levels([&](std::size_t k) { return beside[k][k]; });
       for (std::size_t w = 1; w < ways.size(); ++w) {
         const bool same = of_the_same(ways[w].crossing);
         const CrossedGains gains = crossed_gains(labels[w], ways[w].crossing, values, room);
-        same ? write_joint(gains, beside, write) : write_pairs(gains, beside, write);
+        same ? write_joint(gains, evidence, write) : write_pairs(crossed_evidence(gains), evidence, write);
         levels([&](std::size_t k) { return gains[same ? 0 : k][k]; });
       }
     });

@@ -1046,7 +1046,7 @@ void RichStatistics::crossings(const Values& data, Collector& out) const {
   for (const CrossedColumns& crossed : crossings_) {
     const std::vector<double>& first = data.plain[static_cast<std::size_t>(crossed.first)];
     const std::vector<double>& second = data.plain[static_cast<std::size_t>(crossed.second)];
-    // Columns that name the same things are compared in units of their own, so back to what was given.
+    // Columns that name the same things are compared with each other, so back to what was given.
     std::vector<std::int32_t> groups(crossed_groups_room(first.size()));
     const TwoLabels labels =
         group_crossed(given(crossed.first, first), given(crossed.second, second), crossed.crossing, groups);
