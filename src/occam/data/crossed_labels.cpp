@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "occam/data/log_mean.hpp"
+#include "occam/data/log_product.hpp"
+#include "occam/data/returned.hpp"
 
 namespace occam {
 namespace {
@@ -59,9 +61,11 @@ TwoLabels group_crossed(std::span<const double> first, std::span<const double> s
   const auto groups = room.first(2 * n), order = room.subspan(2 * n, 2 * n),
              more = room.subspan(2 * n, 4 * n);
   TwoLabels result{groups.first(n), groups.subspan(n)};
-  if (of_the_same(crossing)) {
+  const bool returned = crossing == Crossing::returned;
+  if (of_the_same(crossing) || returned) {
     const auto count = static_cast<std::size_t>(group_rows(first, second, order, groups));
-    result.first_count = result.second_count = keep_most(kMostCrossedLabels, groups, count, more);
+    const std::size_t most = returned ? kMostManyLabels : kMostCrossedLabels;
+    result.first_count = result.second_count = keep_most(most, groups, count, more);
     return result;
   }
   result.first_count = static_cast<std::size_t>(group_rows(first, order.first(n), result.first));
@@ -93,26 +97,6 @@ struct Weighted {
     return products[a][b] - products[a][0] * products[b][0] / products[0][0];
   }
   bool varies(std::size_t a) const { return beyond_mean(a, a) > kExhausted * products[a][a]; }
-};
-
-// The logarithm of a product of positive numbers, without one for each.
-class LogProduct {
- public:
-  void multiply(double x) {
-    product_ *= x;
-    if (product_ > 1e200 || product_ < 1e-200) fold();
-  }
-  double log() {
-    fold();
-    return log_;
-  }
-
- private:
-  void fold() {
-    log_ += std::log(product_);
-    product_ = 1;
-  }
-  double product_ = 1, log_ = 0;
 };
 
 // A data set as sums over the rows of each label. Effects of the labels of one column are taken out of a
@@ -404,19 +388,29 @@ class WaysOfCrossing {
     for (std::size_t k = 0; k < kCrossings.size(); ++k) {
       groups[k].resize(crossed_groups_room(a.size()));
       labels[k] = group_crossed(a, b, static_cast<Crossing>(k), groups[k]);
-      room.resize(std::max(room.size(), crossed_room(labels[k])));
+      if (static_cast<Crossing>(k) != Crossing::returned)
+        room.resize(std::max(room.size(), crossed_room(labels[k])));
+    }
+    ReturnedPairs pairs;
+    std::vector<std::int32_t> pair_room(returned_room(a.size()));
+    if (may_be_the_same_) {
+      const TwoLabels& both = labels[static_cast<std::size_t>(Crossing::returned)];
+      pairs = returned_pairs(both.first, both.second, pair_room);
+      room.resize(std::max(room.size(), 4 * pairs.count));
     }
     for (std::int64_t c = 0; c < data_.x.columns; ++c) {
       if (c == first_ || c == second_) continue;
       const std::vector<double> values = column(set, c);
-      compare(clear_[static_cast<std::size_t>(c)], [&](Crossing crossing) {
-        return crossed_gains(labels[static_cast<std::size_t>(crossing)], crossing, values, room);
-      });
+      const Returned found = pairs.count > 0 ? returned(pairs, values, room) : Returned{};
+      compare(clear_[static_cast<std::size_t>(c)], found.gain() - 0.5 * std::log1p(found.pairs),
+              [&](Crossing crossing) {
+                return crossed_gains(labels[static_cast<std::size_t>(crossing)], crossing, values, room);
+              });
     }
   }
-  // gains(way) of one column of one data set.
+  // Of one column of one data set: gains(way), and what it says of itself the other way around.
   template <class Gains>
-  void compare(std::array<std::int64_t, kCrossings.size()>& clear, Gains gains) const {
+  void compare(std::array<std::int64_t, kCrossings.size()>& clear, double returned, Gains gains) const {
     const auto count = [&](Crossing crossing, double gained, double simpler) {
       clear[static_cast<std::size_t>(crossing)] += gained - simpler >= kClearlyMore;
     };
@@ -428,6 +422,7 @@ class WaysOfCrossing {
       count(Crossing::alike, alike, std::max(simpler, opposed));
       count(Crossing::opposed, opposed, std::max(simpler, alike));
       simpler = std::max({simpler, alike, opposed});
+      count(Crossing::returned, returned, simpler);
     }
     // Of these the one that says more.
     const double in_first = crossed_evidence(gains(Crossing::in_first)).both;
@@ -457,8 +452,8 @@ std::vector<CrossedColumns> find_crossings(Ragged<const float> data, const std::
     for (std::size_t j = i + 1; j < labels.size(); ++j) {
       found.push_back({labels[i], labels[j], Crossing::apart});
       const WaysOfCrossing ways(data, labels[i], labels[j], group_of(labels[i]) == group_of(labels[j]));
-      for (const Crossing crossing :
-           {Crossing::alike, Crossing::opposed, Crossing::in_first, Crossing::in_second}) {
+      for (const Crossing crossing : {Crossing::alike, Crossing::opposed, Crossing::returned,
+                                      Crossing::in_first, Crossing::in_second}) {
         if (ways.clearly(crossing)) found.push_back({labels[i], labels[j], crossing});
       }
     }

@@ -15,10 +15,11 @@ namespace occam {
 // apart: the labels of either column have effects of their own. alike, opposed: both columns name the same
 // things, whose effects add up (the parents of a child) or are held against each other (teams). in_first,
 // in_second: so has each pair of labels, beside those of one column, as pupils that are numbered in each
-// class anew.
-enum class Crossing : std::uint8_t { apart, alike, opposed, in_first, in_second };
-inline constexpr std::array<const char*, 5> kCrossings = {"apart", "alike", "opposed", "in_first",
-                                                          "in_second"};
+// class anew. returned: both columns name the same things, and what one says of another goes with what that
+// one says of it.
+enum class Crossing : std::uint8_t { apart, alike, opposed, in_first, in_second, returned };
+inline constexpr std::array<const char*, 6> kCrossings = {"apart",    "alike",     "opposed",
+                                                          "in_first", "in_second", "returned"};
 inline bool of_the_same(Crossing crossing) {
   return crossing == Crossing::alike || crossing == Crossing::opposed;
 }
@@ -48,8 +49,8 @@ struct TwoLabels {
 };
 
 // From the labels that each row has (NaN: none). Those with the most rows are looked at, of the column with
-// fewer kMostCrossedLabels, of the other kMostManyLabels. `room`: crossed_groups_room(rows) of them, which
-// the result points into.
+// fewer kMostCrossedLabels, of the other kMostManyLabels, and as many of those whose pairs are `returned`.
+// `room`: crossed_groups_room(rows) of them, which the result points into.
 inline constexpr std::size_t kMostCrossedLabels = 64, kMostManyLabels = 4096;
 inline std::size_t crossed_groups_room(std::size_t rows) {
   return 6 * rows;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "occam/core/rng.hpp"
+#include "occam/data/test_support.hpp"
 
 namespace occam {
 namespace {
@@ -45,44 +46,13 @@ struct Questions {
   }
 };
 
-// Products of (1, x, y) in the metric of the whole covariance of y, by elimination.
-struct WholeCovariance {
-  double log_det = 0, products[3][3] = {};
-  double n;
-
-  // of_rows(a, b): the covariance of two rows, but for the 1 of each with itself.
-  template <class OfRows>
-  WholeCovariance(const CrossedRows& rows, OfRows of_rows) : n(static_cast<double>(rows.size())) {
-    const std::size_t count = rows.size(), width = count + 3;
-    std::vector<double> a(count * width);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < count; ++j) a[i * width + j] = (i == j ? 1 : 0) + of_rows(rows[i], rows[j]);
-      a[i * width + count] = 1;
-      a[i * width + count + 1] = rows[i].x;
-      a[i * width + count + 2] = rows[i].y;
-    }
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* const row = a.data() + k * width;
-      log_det += std::log(row[k]);
-      for (std::size_t p = 0; p < 3; ++p) {
-        for (std::size_t q = 0; q < 3; ++q) products[p][q] += row[count + p] * row[count + q] / row[k];
-      }
-      for (std::size_t i = k + 1; i < count; ++i) {
-        const double factor = a[i * width + k] / row[k];
-        for (std::size_t j = k; j < width; ++j) a[i * width + j] -= factor * row[j];
-      }
-    }
-  }
-  double beyond_mean(int p, int q) const {
-    return products[p][q] - products[0][p] * products[0][q] / products[0][0];
-  }
-  double log_likelihood() const { return -0.5 * log_det - 0.5 * n * std::log(beyond_mean(2, 2)); }
-  double mean() const { return products[0][2] / products[0][0]; }
-  double error() const { return std::sqrt(beyond_mean(2, 2) / n / products[0][0]); }
-  double gain_of_x() const {
-    return -0.5 * n * std::log1p(-std::pow(beyond_mean(1, 2), 2) / (beyond_mean(1, 1) * beyond_mean(2, 2)));
-  }
-};
+// of_rows(a, b): what two rows share, beside the 1 of each with itself.
+template <class OfRows>
+WholeCovariance whole_covariance(const CrossedRows& rows, OfRows of_rows) {
+  const Questions columns(rows);
+  return {columns.x, columns.y,
+          [&](std::size_t i, std::size_t j) { return (i == j ? 1 : 0) + of_rows(rows[i], rows[j]); }};
+}
 
 double same(double a, double b) {
   return a == b ? 1 : 0;
@@ -106,7 +76,7 @@ TEST(CrossedLabels, GainsAreThoseOfTheWholeCovariance) {
     const CrossedRows rows = some_crossed_rows(25, first, second);
     const CrossedGains got = Questions(rows).gains(Crossing::apart);
     const auto whole = [&](std::size_t k, std::size_t l) {
-      return WholeCovariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
+      return whole_covariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
         return crossed_spread(k) * same(a.first, b.first) + crossed_spread(l) * same(a.second, b.second);
       });
     };
@@ -129,7 +99,7 @@ TEST(CrossedLabels, ThatNameTheSameThingsAddUpOrAreHeldAgainstEachOther) {
     const double sign = crossing == Crossing::alike ? 1 : -1;
     const CrossedGains got = Questions(rows).gains(crossing);
     const auto whole = [&](std::size_t k) {
-      return WholeCovariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
+      return whole_covariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
         return crossed_spread(k) * (same(a.first, b.first) + same(a.second, b.second) +
                                     sign * (same(a.first, b.second) + same(a.second, b.first)));
       });
@@ -146,7 +116,7 @@ TEST(CrossedLabels, PairsHaveEffectsBesideThoseOfOneColumn) {
   for (const Crossing crossing : {Crossing::in_first, Crossing::in_second}) {
     const CrossedGains got = Questions(rows).gains(crossing);
     const auto whole = [&](std::size_t k, std::size_t l) {
-      return WholeCovariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
+      return whole_covariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
         const double one = crossing == Crossing::in_first ? same(a.first, b.first) : same(a.second, b.second);
         return crossed_spread(k) * same(a.first, b.first) * same(a.second, b.second) +
                crossed_spread(l) * one;
@@ -164,7 +134,7 @@ TEST(CrossedLabels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
   const CrossedExplained got = Questions(rows).explained();
   for (std::size_t i = 0; i < kExplainedSpreads.size(); ++i) {
     for (std::size_t j = 0; j < kExplainedSpreads.size(); ++j) {
-      const WholeCovariance expected(rows, [&](const CrossedRow& a, const CrossedRow& b) {
+      const WholeCovariance expected = whole_covariance(rows, [&](const CrossedRow& a, const CrossedRow& b) {
         return crossed_spread(kExplainedSpreads[i]) * same(a.first, b.first) +
                crossed_spread(kExplainedSpreads[j]) * same(a.second, b.second);
       });

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "occam/core/rng.hpp"
+#include "occam/data/test_support.hpp"
 
 namespace occam {
 namespace {
@@ -42,46 +43,13 @@ struct Columns {
   }
 };
 
-// Products of (1, x, y) in the metric of the whole covariance matrix, 1 within labels and `spread` between:
-// by elimination.
-struct ByCovariance {
-  double log_det = 0;
-  double products[3][3] = {};
-
-  ByCovariance(const std::vector<LabelledPair>& rows, double spread) {
-    const std::size_t n = rows.size(), width = n + 3;
-    std::vector<double> a(n * width);
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j)
-        a[i * width + j] = (i == j ? 1 : 0) + (rows[i].label == rows[j].label ? spread : 0);
-      a[i * width + n] = 1;
-      a[i * width + n + 1] = rows[i].x;
-      a[i * width + n + 2] = rows[i].y;
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-      const double* const row = a.data() + k * width;
-      log_det += std::log(row[k]);
-      for (std::size_t p = 0; p < 3; ++p) {
-        for (std::size_t q = 0; q < 3; ++q) products[p][q] += row[n + p] * row[n + q] / row[k];
-      }
-      for (std::size_t i = k + 1; i < n; ++i) {
-        const double factor = a[i * width + k] / row[k];
-        for (std::size_t j = k; j < width; ++j) a[i * width + j] -= factor * row[j];
-      }
-    }
-  }
-  double beyond_mean(int p, int q) const {
-    return products[p][q] - products[0][p] * products[0][q] / products[0][0];
-  }
-  // Of y, mean and variance fitted, but for a constant.
-  double log_likelihood(std::size_t n) const {
-    return -0.5 * log_det - 0.5 * static_cast<double>(n) * std::log(beyond_mean(2, 2));
-  }
-  double gain_of_x(std::size_t n) const {
-    const double r2 = std::pow(beyond_mean(1, 2), 2) / (beyond_mean(1, 1) * beyond_mean(2, 2));
-    return -0.5 * static_cast<double>(n) * std::log(1 - r2);
-  }
-};
+// 1 within labels and `spread` between.
+WholeCovariance whole_covariance(const std::vector<LabelledPair>& rows, double spread) {
+  const Columns columns(rows);
+  return {columns.x, columns.y, [&](std::size_t i, std::size_t j) {
+            return (i == j ? 1 : 0) + (rows[i].label == rows[j].label ? spread : 0);
+          }};
+}
 
 std::vector<LabelledPair> some_pairs() {
   Rng rng(5, Purpose::test, 1);
@@ -96,9 +64,9 @@ std::vector<LabelledPair> some_pairs() {
 TEST(Labels, GainsAreThoseOfTheWholeCovariance) {
   const std::vector<LabelledPair> pairs = some_pairs();
   const BetweenLabels got = Columns(pairs).between();
-  const double none = ByCovariance(pairs, 0).log_likelihood(9);
+  const double none = whole_covariance(pairs, 0).log_likelihood();
   for (std::size_t k = 0; k < kSpreadsBetween.size(); ++k) {
-    const double expected = ByCovariance(pairs, kSpreadsBetween[k]).log_likelihood(9) - none;
+    const double expected = whole_covariance(pairs, kSpreadsBetween[k]).log_likelihood() - none;
     EXPECT_NEAR(got.gains[k], expected, 1e-6) << k;
   }
   EXPECT_EQ(got.labels, 4);
@@ -127,7 +95,7 @@ TEST(Labels, WhatAColumnExplainsIsThatOfTheWholeCovariance) {
   const ExplainedByLabels got = Columns(pairs).explained();
   for (std::size_t k = 0; k < got.size(); ++k) {
     const double spread = k == 0 ? 0 : kSpreadsBetween[k - 1];
-    EXPECT_NEAR(got[k], ByCovariance(pairs, spread).gain_of_x(9), 1e-6) << k;
+    EXPECT_NEAR(got[k], whole_covariance(pairs, spread).gain_of_x(), 1e-6) << k;
   }
   EXPECT_LT(got.back(), got.front()) << "part of it is what labels have in common";
 }

@@ -108,4 +108,111 @@ Periods find_periods(std::span<const double> times, std::span<const double> valu
   return result;
 }
 
+namespace {
+
+// Frequencies are at least so many to a turn over all values; of long series at least one.
+constexpr std::size_t kEvenToATurn = 3;
+constexpr std::size_t kLongSeries = 65536;
+
+std::size_t transform_size(std::size_t values) {
+  const std::size_t least = values < kLongSeries ? kEvenToATurn * values : values;
+  std::size_t size = 16;
+  while (size < least) size *= 2;
+  return size;
+}
+
+// The discrete Fourier transform in place: sums of (real, imaginary)_t exp(-2 pi i t k / n), n a power of 2.
+void fourier(std::span<double> real, std::span<double> imaginary) {
+  const std::size_t n = real.size();
+  for (std::size_t i = 1, j = 0; i < n; ++i) {
+    std::size_t bit = n / 2;
+    for (; (j & bit) != 0; bit /= 2) j ^= bit;
+    j ^= bit;
+    if (i < j) {
+      std::swap(real[i], real[j]);
+      std::swap(imaginary[i], imaginary[j]);
+    }
+  }
+  for (std::size_t half = 1; half < n; half *= 2) {
+    const double angle = -std::numbers::pi / static_cast<double>(half);
+    const double step_c = std::cos(angle), step_s = std::sin(angle);
+    double c = 1, s = 0;
+    for (std::size_t k = 0; k < half; ++k) {
+      for (std::size_t at = k; at < n; at += 2 * half) {
+        const double a = real[at + half] * c - imaginary[at + half] * s,
+                     b = real[at + half] * s + imaginary[at + half] * c;
+        real[at + half] = real[at] - a;
+        imaginary[at + half] = imaginary[at] - b;
+        real[at] += a;
+        imaginary[at] += b;
+      }
+      const double turned = c * step_c - s * step_s;
+      s = c * step_s + s * step_c;
+      c = turned;
+    }
+  }
+}
+
+// What a wave explains of the variance, from the transform of values with mean 0: times are counted from the
+// middle, around which cosines are even and sines are odd.
+double explained_by_wave(double real, double imaginary, double w, double n) {
+  const double middle = 0.5 * (n - 1) * w;
+  const double yc = real * std::cos(middle) - imaginary * std::sin(middle),
+               ys = real * std::sin(middle) + imaginary * std::cos(middle);
+  const double c = std::sin(0.5 * n * w) / std::sin(0.5 * w);
+  const double cc = 0.5 * (n + std::sin(n * w) / std::sin(w)), ss = n - cc, beside = cc - c * c / n;
+  const auto part = [&](double product, double squares) {
+    return squares > kNoTurn * n ? product * product / squares : 0;
+  };
+  return part(yc, beside) + part(ys, ss);
+}
+
+}  // namespace
+
+std::size_t even_room(std::size_t values) {
+  return 2 * transform_size(values);
+}
+
+Periods find_even_periods(std::span<const double> values, std::span<double> room) {
+  Periods result;
+  double mean = 0, there = 0, squares = 0;
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isnan(values[i])) use(i, values[i]);
+    }
+  };
+  each([&](std::size_t, double x) { mean += x, ++there; });
+  if (there < kFewestTimed) return result;
+  mean /= there;
+  const std::size_t size = transform_size(values.size());
+  const std::span<double> real = room.first(size), imaginary = room.subspan(size, size);
+  std::fill_n(room.begin(), 2 * size, 0.0);
+  each([&](std::size_t i, double x) {
+    real[i] = x - mean;
+    squares += (x - mean) * (x - mean);
+  });
+  if (!(squares > 0) || !std::isfinite(squares)) return result;
+  fourier(real, imaginary);
+  const auto n = static_cast<double>(values.size());
+  std::array<double, kOctaves> sums{}, counts{};
+  // From waves of half a turn on.
+  for (std::size_t k = std::max<std::size_t>(1, size / (2 * values.size())); k < size / 2; ++k) {
+    const double frequency = static_cast<double>(k) / static_cast<double>(size);
+    const double explained =
+        explained_by_wave(real[k], imaginary[k], 2 * std::numbers::pi * frequency, n) / squares;
+    const double gain = -0.5 * there * std::log1p(-std::clamp(explained, 0.0, 1 - kNoTurn));
+    const double octave = -std::log2(frequency);
+    const auto o = static_cast<std::size_t>(std::clamp(octave - 1, 0.0, kOctaves - 1.0));
+    sums[o] += std::exp(std::min(gain, 600.0));
+    ++counts[o];
+    if (gain <= result.best) continue;
+    result.best = gain;
+    result.best_octave = octave;
+  }
+  for (std::size_t o = 0; o < kOctaves; ++o) {
+    if (counts[o] > 0) result.octaves[o] = std::log(sums[o] / counts[o]);
+  }
+  return result;
+}
+
 }  // namespace occam

@@ -1,4 +1,5 @@
-// Whether values at irregular times come back: what a sine and a cosine of any period explain of them.
+// Whether values come back: what a sine and a cosine of any period explain of them, at irregular times or
+// evenly spaced.
 #pragma once
 
 #include <array>
@@ -23,5 +24,10 @@ struct Periods {
 // Values that are missing (NaN) are passed over; times should increase. `room`: six numbers for each value.
 Periods find_periods(std::span<const double> times, std::span<const double> values, double gap,
                      std::span<double> room);
+
+// Of values one gap after the other, by a Fourier transform; those that are missing count as the mean. The
+// first octave is that of periods from two gaps on. `room`: even_room(values) numbers.
+std::size_t even_room(std::size_t values);
+Periods find_even_periods(std::span<const double> values, std::span<double> room);
 
 }  // namespace occam

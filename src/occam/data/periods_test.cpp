@@ -111,5 +111,67 @@ TEST(Periods, OfTooLittleAreNone) {
   EXPECT_EQ(at_once.found().any(), 0);
 }
 
+// Evenly spaced: a wave of so many values in noise.
+std::vector<double> even_wave(std::size_t n, double height, double period, std::uint64_t item) {
+  Rng rng(8, Purpose::test, item);
+  std::vector<double> values;
+  for (std::size_t t = 0; t < n; ++t)
+    values.push_back(5 + height * std::sin(6.283185307179586 * static_cast<double>(t) / period + 1) +
+                     rng.normal());
+  return values;
+}
+
+Periods even(const std::vector<double>& values) {
+  std::vector<double> room(even_room(values.size()), NAN);
+  return find_even_periods(values, room);
+}
+
+// By the other way to find them, where every frequency of the one is also looked at by the other.
+TEST(Periods, EvenlySpacedAreThoseOfLeastSquares) {
+  for (const std::size_t n : {20, 85, 171}) {
+    const std::vector<double> values = even_wave(n, 1, 6.4, n);
+    const Periods got = even(values);
+    // A sine and a cosine beside a level, at the best frequency.
+    const double w = 6.283185307179586 / std::exp2(got.best_octave);
+    double a[4][4] = {};
+    for (std::size_t t = 0; t < n; ++t) {
+      const double angle = w * static_cast<double>(t);
+      const double row[] = {1, std::cos(angle), std::sin(angle), values[t] - 5};
+      for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) a[i][j] += row[i] * row[j];
+      }
+    }
+    double of_level = 0;
+    for (int k = 0; k < 3; ++k) {
+      for (int i = k + 1; i < 4; ++i) {
+        const double factor = a[i][k] / a[k][k];
+        for (int j = k; j < 4; ++j) a[i][j] -= factor * a[k][j];
+      }
+      if (k == 0) of_level = a[3][3];
+    }
+    EXPECT_NEAR(got.best, 0.5 * static_cast<double>(n) * std::log(of_level / a[3][3]), 1e-6) << n;
+    EXPECT_NEAR(std::exp2(got.best_octave), 6.4, 0.5) << n;
+  }
+}
+
+TEST(Periods, EvenlySpacedAreFoundWhateverTheyAre) {
+  for (const double period : {2.3, 7.0, 31.0, 150.0})
+    EXPECT_GT(even(even_wave(300, 0.6, period, 3)).any(), 6) << period;
+  EXPECT_GT(even(even_wave(20000, 0.1, 41.5, 4)).any(), 20) << "long";
+  int clear = 0;
+  for (std::uint64_t item = 0; item < 200; ++item) clear += even(even_wave(60, 0, 5, 100 + item)).any() > 4;
+  EXPECT_LE(clear, 10);
+}
+
+TEST(Periods, EvenlySpacedOfTooLittleAreNone) {
+  for (const std::size_t n : {0, 1, 4}) EXPECT_EQ(even(std::vector<double>(n, 2)).any(), 0);
+  EXPECT_EQ(even(std::vector<double>(30, 7)).any(), 0);
+  std::vector<double> some = even_wave(60, 1, 9, 5);
+  some[7] = some[31] = NAN;
+  EXPECT_GT(even(some).any(), 3);
+  some[8] = HUGE_VAL;
+  EXPECT_EQ(even(some).any(), 0);
+}
+
 }  // namespace
 }  // namespace occam

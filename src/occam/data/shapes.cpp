@@ -1,0 +1,206 @@
+#include "occam/data/shapes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace occam {
+namespace {
+
+constexpr std::size_t kFewest = 8;         // points that can tell a shape from chance
+constexpr std::ptrdiff_t kOnEachSide = 3;  // of a place
+constexpr double kPerfect = 1e-9;          // below this share of the variance a fit is perfect
+// Shapes are looked at where one of them gains so much over a line, in this share of all data sets. A curve
+// is fitted, for which it pays.
+constexpr double kShareShaped = 0.03, kClearlyShaped = 6, kPriceOfCurve = 1.5;
+constexpr std::int64_t kFewestValues = 6;  // of x in a data set, for it to have a shape
+// How much is looked at to find out.
+constexpr std::int64_t kMostRows = 512, kMostLooks = 100000, kFewestSets = 100;
+
+// Sums over points.
+struct Sums {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+
+  void add(const Point& p) {
+    ++n;
+    x += p.x;
+    y += p.y;
+    xx += p.x * p.x;
+    xy += p.x * p.y;
+    yy += p.y * p.y;
+  }
+  Sums without(const Sums& part) const {
+    return {n - part.n, x - part.x, y - part.y, xx - part.xx, xy - part.xy, yy - part.yy};
+  }
+  double sxx() const { return xx - x * x / n; }
+  double sxy() const { return xy - x * y / n; }
+  double beside_level() const { return yy - y * y / n; }
+  double beside_line() const {
+    const double of_x = sxx(), of_xy = sxy();
+    return beside_level() - (of_x > kPerfect * xx ? of_xy * of_xy / of_x : 0);
+  }
+};
+
+// What one more predictor, of these sums of products, takes of what a line leaves.
+double explained_beside_line(const Sums& all, double sum, double with_x, double with_y, double squares) {
+  const double of_x = all.sxx();
+  const double dx = with_x - sum * all.x / all.n, dy = with_y - sum * all.y / all.n;
+  const double slope = of_x > 0 ? dx / of_x : 0;
+  const double left = squares - sum * sum / all.n - slope * dx, of_y = dy - slope * all.sxy();
+  return left > kPerfect * squares ? of_y * of_y / left : 0;
+}
+
+// The mean of likelihood ratios over places, and the best of them.
+class Places {
+ public:
+  void add(double gain, double at) {
+    if (gain > best_) {
+      sum_ *= std::exp(best_ - gain);
+      best_ = gain;
+      at_ = at;
+    }
+    sum_ += std::exp(gain - best_);
+    ++count_;
+  }
+  double gain() const { return count_ > 0 ? best_ + std::log(sum_ / count_) : 0; }
+  double at() const { return at_; }
+
+ private:
+  double best_ = -1e300, sum_ = 0, count_ = 0, at_ = 0;
+};
+
+}  // namespace
+
+Shapes find_shapes(std::span<const Point> points) {
+  Shapes result;
+  if (points.size() < kFewest) return result;
+  // Centred and scaled, so that sums of products keep their digits.
+  Sums raw;
+  for (const Point& p : points) raw.add(p);
+  const double mean_x = raw.x / raw.n, mean_y = raw.y / raw.n;
+  Sums spread;
+  for (const Point& p : points) spread.add({p.x - mean_x, p.y - mean_y});
+  if (!(spread.xx > 0) || !(spread.yy > 0) || !std::isfinite(spread.xx + spread.yy)) return result;
+  const double by_x = 1 / std::sqrt(spread.xx / raw.n), by_y = 1 / std::sqrt(spread.yy / raw.n);
+  const auto scaled = [&](const Point& p) { return Point{(p.x - mean_x) * by_x, (p.y - mean_y) * by_y}; };
+
+  Sums all;
+  double cubes = 0, fourths = 0, squares_y = 0;
+  for (const Point& given : points) {
+    const Point p = scaled(given);
+    all.add(p);
+    cubes += p.x * p.x * p.x;
+    fourths += p.x * p.x * p.x * p.x;
+    squares_y += p.x * p.x * p.y;
+  }
+  const double whole = all.beside_level(), line = all.beside_line();
+  const auto gain = [&](double left) {
+    return -0.5 * all.n * std::log(std::max(left, 0.0) / whole + kPerfect);
+  };
+  result.line = gain(line);
+  result.curve = gain(line - explained_beside_line(all, all.xx, cubes, squares_y, fourths));
+
+  Places level_step, step, bend, lines;
+  Sums before;
+  const auto n = std::ssize(points);
+  for (std::ptrdiff_t k = 0; k + kOnEachSide < n; ++k) {
+    const Point p = scaled(points[static_cast<std::size_t>(k)]);
+    before.add(p);
+    const Point next = points[static_cast<std::size_t>(k + 1)];
+    if (k + 1 < kOnEachSide || next.x == points[static_cast<std::size_t>(k)].x) continue;
+    const Sums after = all.without(before);
+    const double given_at = 0.5 * (points[static_cast<std::size_t>(k)].x + next.x);
+    const double at = (given_at - mean_x) * by_x;
+    level_step.add(gain(before.beside_level() + after.beside_level()), given_at);
+    lines.add(gain(before.beside_line() + after.beside_line()), given_at);
+    step.add(gain(line - explained_beside_line(all, after.n, after.x, after.y, after.n)), given_at);
+    bend.add(gain(line - explained_beside_line(all, after.x - at * after.n, after.xx - at * after.x,
+                                               after.xy - at * after.y,
+                                               after.xx - 2 * at * after.x + at * at * after.n)),
+             given_at);
+  }
+  result.level_step = level_step.gain();
+  result.step = step.gain();
+  result.bend = bend.gain();
+  result.lines = lines.gain();
+  result.step_at = step.at();
+  result.bend_at = bend.at();
+  return result;
+}
+
+std::span<Point> points_by_x(Matrix<const float> rows, ShapedColumns columns, std::span<Point> room) {
+  std::size_t n = 0;
+  for (std::int64_t i = 0; i < rows.rows; ++i) {
+    const Point p{rows.row(i)[columns.x], rows.row(i)[columns.y]};
+    if (!std::isnan(p.x) && !std::isnan(p.y)) room[n++] = p;
+  }
+  const std::span<Point> points = room.first(n);
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  return points;
+}
+
+namespace {
+
+bool has_shape(std::span<const Point> points) {
+  const Shapes found = find_shapes(points);
+  const double most = std::max({found.curve - kPriceOfCurve, found.step, found.bend});
+  return most - std::max(found.line, 0.0) >= kClearlyShaped;
+}
+
+bool varies(std::span<const Point> points) {
+  std::int64_t values = points.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < points.size(); ++i) values += points[i].x != points[i - 1].x;
+  return values >= kFewestValues;
+}
+
+// A data set of these columns for a first look: of many rows only some, evenly spaced.
+std::span<const Point> some_points(Matrix<const float> rows, ShapedColumns columns, std::span<Point> room) {
+  const std::int64_t every = 1 + (rows.rows - 1) / kMostRows;
+  Matrix<const float> some = rows;
+  some.rows = (rows.rows + every - 1) / every;
+  some.stride = rows.stride * every;
+  return points_by_x(some, columns, room);
+}
+
+}  // namespace
+
+std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vector<std::int64_t>& but) {
+  std::vector<std::int64_t> columns;
+  for (std::int64_t c = 0; c < data.x.columns; ++c) {
+    if (std::find(but.begin(), but.end(), c) == but.end()) columns.push_back(c);
+  }
+  const auto pairs = static_cast<std::int64_t>(columns.size() * columns.size());
+  const std::int64_t sets =
+      std::min(data.sets, std::max(kFewestSets, kMostLooks / std::max<std::int64_t>(pairs, 1)));
+  struct Found {
+    ShapedColumns columns;
+    double clear;
+  };
+  std::vector<Found> found;
+  std::array<Point, kMostRows> room;
+  for (const std::int64_t x : columns) {
+    for (const std::int64_t y : columns) {
+      double clear = 0, vary = 0;
+      for (std::int64_t k = 0; k < sets && x != y; ++k) {
+        const std::int64_t set = k * data.sets / sets;
+        const Matrix<const float> rows = data.x.rows_from(data.offsets[set], data.size(set));
+        const std::span<const Point> points = some_points(rows, {x, y}, room);
+        if (!varies(points)) continue;
+        ++vary;
+        clear += has_shape(points);
+      }
+      const auto all = static_cast<double>(sets);
+      if (vary >= 0.5 * all && clear >= kShareShaped * all && clear > 0) found.push_back({{x, y}, clear});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.clear > b.clear; });
+  std::vector<ShapedColumns> result;
+  for (const Found& one : found) {
+    if (result.size() < kMostShaped) result.push_back(one.columns);
+  }
+  return result;
+}
+
+}  // namespace occam
