@@ -42,9 +42,9 @@ struct StatisticsScale {
   std::vector<double> mean, scale;
   StatisticsList list = kNewestStatistics;
   TimeColumn time;
-  std::vector<std::int64_t> labels;       // columns that say which rows belong together
-  PlaceColumns places;                    // columns that say where
-  std::vector<CrossedColumns> crossings;  // of labels that are looked at beside each other
+  LabelColumns labels;
+  PlaceColumns places;  // columns that say where
+  Relations relations;
 };
 
 struct NetworkOptions {

@@ -233,7 +233,7 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   config.statistics = {{0.0}, {1.0}, kNewestStatistics};
   nlohmann::json description = config.json();
   EXPECT_EQ(NetworkConfig::from_json(description).statistics.list, kNewestStatistics);
-  for (const nlohmann::json& bad : std::vector<nlohmann::json>{0, -1, 7, 4294967298, 1e30, "2", nullptr}) {
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{0, -1, 8, 4294967298, 1e30, "2", nullptr}) {
     description["statistics"]["list"] = bad;
     EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
   }
@@ -350,7 +350,7 @@ TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   const std::vector<std::int64_t> offsets = {0, 12, 24};
   NetworkConfig config = small({});
   config.learn_input(view(rows, offsets), false);
-  EXPECT_EQ(config.statistics.labels, std::vector<std::int64_t>{0});
+  EXPECT_EQ(config.statistics.labels.columns, std::vector<std::int64_t>{0});
   EXPECT_EQ(config.statistics.list, StatisticsList::none);
   EXPECT_FALSE(config.statistics.mean.empty());
   const NetworkConfig back = NetworkConfig::from_json(config.json());
@@ -364,7 +364,7 @@ TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   }
   config.options.statistics = false;
   config.learn_input(view(rows, offsets), false);
-  EXPECT_TRUE(config.statistics.labels.empty());
+  EXPECT_TRUE(config.statistics.labels.columns.empty());
 }
 
 // 60 rows of five teams at home and five away, whose strengths are held against each other; then a third
@@ -386,9 +386,9 @@ TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
   const Ragged<const float> data{{rows.data(), 60, 3, 3}, offsets.data(), 2};
   config.learn_input(data, false);
   const std::vector<CrossedColumns> expected = {{0, 1, Crossing::apart}, {0, 1, Crossing::opposed}};
-  EXPECT_EQ(config.statistics.crossings, expected);
+  EXPECT_EQ(config.statistics.labels.crossings, expected);
   const NetworkConfig back = NetworkConfig::from_json(config.json());
-  EXPECT_EQ(back.statistics.crossings, expected);
+  EXPECT_EQ(back.statistics.labels.crossings, expected);
   EXPECT_GT(Network<float>(back).statistics(), 0);
   for (const nlohmann::json& bad :
        std::vector<nlohmann::json>{{{"columns", {1, 0}}, {"crossing", "apart"}},
@@ -410,9 +410,115 @@ TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
   EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
   // Labels that are said to name other things are taken at that word.
   config.learn_input(data, false, {{0}, {1}});
-  EXPECT_EQ(config.statistics.crossings, (std::vector<CrossedColumns>{{0, 1, Crossing::apart}}));
+  EXPECT_EQ(config.statistics.labels.crossings, (std::vector<CrossedColumns>{{0, 1, Crossing::apart}}));
   config.learn_input(data, false, {{0, 1}});
-  EXPECT_EQ(config.statistics.crossings, expected);
+  EXPECT_EQ(config.statistics.labels.crossings, expected);
+}
+
+// 30 pairs of ten people, each of whom says of the other what that one says of them.
+TEST(NetworkInput, WhatIsReturnedIsFoundWhereColumnsNameTheSameThings) {
+  std::vector<float> rows;
+  for (int i = 0; i < 120; ++i) {
+    const int pair = i / 2 % 30, one = pair % 5, other = 5 + pair / 5 % 5;
+    const auto said = static_cast<float>((pair * 7919 + i / 60 * 31) % 13);
+    for (const int x : {i % 2 == 0 ? one : other, i % 2 == 0 ? other : one})
+      rows.push_back(static_cast<float>(x + 1));
+    rows.push_back(said + 0.1f * static_cast<float>(i % 3));
+  }
+  const std::vector<std::int64_t> offsets = {0, 60, 120};
+  NetworkConfig config;
+  config.channels = 3;
+  const Ragged<const float> data{{rows.data(), 120, 3, 3}, offsets.data(), 2};
+  const auto returned = [&] {
+    const auto& found = config.statistics.labels.crossings;
+    return std::find(found.begin(), found.end(), CrossedColumns{0, 1, Crossing::returned}) != found.end();
+  };
+  config.learn_input(data, false, {{0, 1}});
+  EXPECT_TRUE(returned());
+  const NetworkConfig back = NetworkConfig::from_json(config.json());
+  EXPECT_EQ(back.statistics.labels.crossings, config.statistics.labels.crossings);
+  config.learn_input(data, false, {{0}, {1}});
+  EXPECT_FALSE(returned());
+}
+
+// 70 rows of ten people, seven each, in which what is above or below stays so for a while.
+TEST(NetworkInput, OrdersOfRowsAreFoundAndStayInTheFile) {
+  std::vector<float> rows;
+  for (int i = 0; i < 140; ++i) {
+    rows.push_back(static_cast<float>(i / 7 % 10 + 1));
+    rows.push_back(static_cast<float>(2 * (i % 7)));
+    const int swing[] = {0, 1, 2, 2, 1, 0, -1};
+    rows.push_back(static_cast<float>(swing[i % 7] + i / 7 * 5 % 4) + 0.2f * static_cast<float>(i * 7 % 5));
+  }
+  const std::vector<std::int64_t> offsets = {0, 70, 140};
+  NetworkConfig config;
+  config.channels = 3;
+  const Ragged<const float> data{{rows.data(), 140, 3, 3}, offsets.data(), 2};
+  config.learn_input(data, true, {{0}}, {1});
+  EXPECT_EQ(config.statistics.labels.orders, (std::vector<LabelOrder>{{0, 1, 2}}));
+  const NetworkConfig back = NetworkConfig::from_json(config.json());
+  EXPECT_EQ(back.statistics.labels.orders, config.statistics.labels.orders);
+  EXPECT_GT(Network<float>(back).statistics(), 0);
+  for (const nlohmann::json& bad : std::vector<nlohmann::json>{{{"label", 1}, {"column", 2}, {"gap", 1}},
+                                                               {{"label", 0}, {"column", 3}, {"gap", 1}},
+                                                               {{"label", 0}, {"column", -2}, {"gap", 1}},
+                                                               {{"label", 0}, {"column", 0}, {"gap", 1}},
+                                                               {{"label", 0}, {"column", 1}, {"gap", 0}},
+                                                               {{"label", 0}, {"column", 1}, {"gap", "x"}},
+                                                               {{"label", 0}, {"gap", 1}},
+                                                               "by day"}) {
+    nlohmann::json forged = config.json();
+    forged["statistics"]["orders"] = {bad};
+    EXPECT_THROW(Network<float>(NetworkConfig::from_json(forged)), Error) << bad;
+  }
+  nlohmann::json many = config.json();
+  many["statistics"]["orders"].push_back(many["statistics"]["orders"][0]);
+  EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
+  many = config.json();
+  many["statistics"]["label_list"] = 2;
+  EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
+  // Files from before have fewer statistics of labels, which they say by not saying it.
+  many = config.json();
+  many["statistics"].erase("label_list");
+  many["statistics"].erase("orders");
+  EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error) << "as many scales as statistics";
+}
+
+// 80 rows of x, what is a step of it, and two columns of few values, one of which follows the other.
+TEST(NetworkInput, ShapesAndTablesAreFoundAndStayInTheFile) {
+  std::vector<float> rows;
+  for (int i = 0; i < 160; ++i) {
+    const int x = i * 37 % 80, a = i * 7 % 3;
+    rows.push_back(0.5f * static_cast<float>(x));
+    rows.push_back((x > 50 ? 20.0f : 0.0f) + 0.3f * static_cast<float>(i * 11 % 13));
+    rows.push_back(static_cast<float>(a));
+    rows.push_back(static_cast<float>(i % 5 == 0 ? i % 2 : a % 2));
+  }
+  const std::vector<std::int64_t> offsets = {0, 80, 160};
+  NetworkConfig config;
+  config.channels = 4;
+  config.learn_input({{rows.data(), 160, 4, 4}, offsets.data(), 2}, false);
+  const Relations& relations = config.statistics.relations;
+  EXPECT_NE(std::find(relations.shaped.begin(), relations.shaped.end(), ShapedColumns{0, 1}),
+            relations.shaped.end());
+  EXPECT_EQ(relations.tabled, (std::vector<std::int64_t>{2, 3}));
+  const NetworkConfig back = NetworkConfig::from_json(config.json());
+  EXPECT_EQ(back.statistics.relations.shaped, relations.shaped);
+  EXPECT_EQ(back.statistics.relations.tabled, relations.tabled);
+  EXPECT_GT(Network<float>(back).statistics(), 0);
+  const auto refused = [&](const char* key, const nlohmann::json& bad) {
+    nlohmann::json forged = config.json();
+    forged["statistics"][key] = bad;
+    EXPECT_THROW(Network<float>(NetworkConfig::from_json(forged)), Error) << key << ": " << bad;
+  };
+  using Bad = std::vector<nlohmann::json>;
+  for (const nlohmann::json& bad :
+       Bad{{{0, 0}}, {{0, 4}}, {{-1, 1}}, {{0}}, {{0, 1, 2}}, {{0, "y"}}, {0, 1}, "x", {{0, 1.5}}})
+    refused("shapes", bad);
+  for (const nlohmann::json& bad : Bad{{3, 2}, {2, 2}, {2, 4}, {-1, 2}, {2, "y"}, "x", 2, {{2, 3}}})
+    refused("tables", bad);
+  refused("tables", {1, 2, 3});  // more statistics than scales
+  refused("shapes", nlohmann::json(kMostShaped + 1, nlohmann::json{0, 1}));
 }
 
 TEST(NetworkInput, DescriptionsSayItOnlyWhereItIsSo) {

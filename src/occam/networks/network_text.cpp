@@ -34,15 +34,27 @@ std::vector<std::string> meanings(const StatisticsScale& statistics,
   const auto name = [&](std::int64_t c) { return columns[static_cast<std::size_t>(c)]; };
   std::vector<std::string> lines;
   if (statistics.time.column >= 0) lines.push_back(name(statistics.time.column) + ": says when");
-  for (const std::int64_t c : statistics.labels)
+  for (const std::int64_t c : statistics.labels.columns)
     lines.push_back(name(c) + ": says which rows belong together");
-  for (const CrossedColumns& crossed : statistics.crossings) {
-    constexpr std::array words = {"looked at beside each other", "the same things, whose effects add up",
+  for (const LabelOrder& order : statistics.labels.orders) {
+    lines.push_back(fmt::format("rows of each {}: follow on each other{}", name(order.label),
+                                order.column < 0 ? " as they stand" : " by " + name(order.column)));
+  }
+  for (const CrossedColumns& crossed : statistics.labels.crossings) {
+    constexpr std::array words = {"looked at beside each other",
+                                  "the same things, whose effects add up",
                                   "the same things, held against each other",
-                                  "pairs of them, beside the first", "pairs of them, beside the second"};
+                                  "pairs of them, beside the first",
+                                  "pairs of them, beside the second",
+                                  "the same things, one of the other and the other way around"};
     lines.push_back(fmt::format("{} and {}: {}", name(crossed.first), name(crossed.second),
                                 words[static_cast<std::size_t>(crossed.crossing)]));
   }
+  for (const ShapedColumns& shaped : statistics.relations.shaped)
+    lines.push_back(fmt::format("{} over {}: steps, bends and curves", name(shaped.y), name(shaped.x)));
+  std::vector<std::string> tabled;
+  for (const std::int64_t c : statistics.relations.tabled) tabled.push_back(name(c));
+  if (!tabled.empty()) lines.push_back(fmt::format("{}: counted together", fmt::join(tabled, ", ")));
   std::vector<std::string> places;
   for (const std::int64_t c : statistics.places.columns) places.push_back(name(c));
   if (!places.empty())

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "occam/data/periods.hpp"
+#include "occam/data/returned.hpp"
+#include "occam/data/slopes.hpp"
 #include "occam/data/sums.hpp"
 
 namespace occam {
@@ -17,6 +19,7 @@ constexpr std::int64_t kRowsBefore = 1;    // that a row is held against; with t
 constexpr std::int64_t kLongestDelay = 8;  // between channels
 constexpr std::int64_t kMostDelays = 96;
 constexpr std::int64_t kMostExplained = 12;  // pairs of channels, for every column of labels
+constexpr std::int64_t kMostSlopes = 6;      // the same, of those whose slopes are looked at
 constexpr double kTamed = 8;                 // nats from which on gains count less
 constexpr std::int64_t kOrders = 3;          // of autoregressions
 constexpr std::int64_t kLags = 6;
@@ -445,6 +448,13 @@ void memories(Matrix<const float> raw, const TimeColumn& time, std::span<const d
   for (const double gain : {memory.line_alone, level, line, line - level}) write(std::asinh(gain / 2));
 }
 
+void write_periods(const Periods& found, Writer& write) {
+  for (const double gain : found.octaves) write(std::asinh(gain / 2));
+  write(std::asinh(found.any() / 2));
+  write(std::asinh(found.best / 2));
+  write(found.best_octave);
+}
+
 // And whether they come back.
 void periods(Matrix<const float> raw, const TimeColumn& time, std::span<const double> values,
              Workspace& workspace, Writer& write) {
@@ -452,11 +462,7 @@ void periods(Matrix<const float> raw, const TimeColumn& time, std::span<const do
   const std::span<double> t(workspace.take<double>(n), values.size());
   for (std::size_t i = 0; i < t.size(); ++i) t[i] = raw.row(static_cast<std::int64_t>(i))[time.column];
   const std::span<double> room(workspace.take<double>(6 * n), 6 * values.size());
-  const Periods found = find_periods(t, values, time.gap, room);
-  for (const double gain : found.octaves) write(std::asinh(gain / 2));
-  write(std::asinh(found.any() / 2));
-  write(std::asinh(found.best / 2));
-  write(found.best_octave);
+  write_periods(find_periods(t, values, time.gap, room), write);
 }
 
 // Values as they are, since a transformation would bend how they fade; from the fifth list on also symbols.
@@ -564,6 +570,116 @@ void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::
   }
 }
 
+// Whether slopes of each column on each other differ from label to label.
+void differing_slopes(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
+                      const Groups& groups, Workspace& workspace, Writer& write) {
+  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+  const auto values = [&](std::int64_t e) {
+    return std::span<const double>(c.of(e), static_cast<std::size_t>(c.n));
+  };
+  const Workspace::Scope scope(workspace);
+  const std::span<LineSums> labels(workspace.take<LineSums>(groups.count),
+                                   static_cast<std::size_t>(groups.count));
+  std::int64_t pairs = 0;
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    for (std::int64_t b = 0; b < c.E; ++b) {
+      if (of(a) == of(b) || of(a) == label || of(b) == label || pairs++ >= kMostSlopes) continue;
+      const SlopesBetween slopes = slopes_between(groups.of, values(a), values(b), labels);
+      const double any = slopes.any();
+      for (const double gain : slopes.spreads) write(std::asinh((gain - slopes.same) / 2));
+      for (const double gain : {slopes.same, any, any - slopes.same}) write(std::asinh(gain / 2));
+    }
+  }
+}
+
+// Whether values of every other column carry over from row to row of a label.
+void carried(const Channels& c, const std::vector<BaseChannel>& base, const LabelOrder& order,
+             const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(raw.rows);
+  const auto room = [&](std::size_t size) {
+    return std::span<double>(workspace.take<double>(static_cast<std::int64_t>(size)), size);
+  };
+  const std::span<double> times = room(order.column < 0 ? 0 : n);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    times[i] = raw.row(static_cast<std::int64_t>(i))[order.column];
+  const OrderedRows rows =
+      order_within(groups.of, times, order.gap, {workspace.take<std::int32_t>(raw.rows), n}, room(n));
+  const std::span<LineSums> labels(workspace.take<LineSums>(groups.count),
+                                   static_cast<std::size_t>(groups.count));
+  const std::array<std::int64_t, 2> but = {order.label, order.column};
+  each_column(c, base, but, raw, workspace, [&](std::span<const double> values, std::int64_t) {
+    const CarryOver found = carry_over(rows, groups.of, values, labels);
+    const double level = CarryOver::any(found.level), line = CarryOver::any(found.line);
+    for (const double gain : found.level) write(std::asinh(gain / 2));
+    for (const double gain : found.line) write(std::asinh((gain - found.line_alone) / 2));
+    for (const double gain : {found.line_alone, level, line, line - found.line_alone, line - level})
+      write(std::asinh(gain / 2));
+  });
+}
+
+void write_shapes(const Shapes& of, Writer& write) {
+  for (const double gain : {of.line, of.curve - of.line, of.level_step, of.step - of.line, of.bend - of.line,
+                            of.lines - of.line, of.step - of.curve, of.bend - of.curve, of.step - of.bend})
+    write(std::asinh(gain / 2));
+}
+
+// Whether a value follows otherwise on the one before it where that is large, or from some time on.
+void regimes(Matrix<const float> raw, std::int64_t column, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const std::span<Point> room(workspace.take<Point>(raw.rows), static_cast<std::size_t>(raw.rows));
+  std::size_t n = 0;
+  for (std::int64_t i = 1; i < raw.rows; ++i) {
+    const Point p{raw.row(i - 1)[column], raw.row(i)[column]};
+    if (!std::isnan(p.x) && !std::isnan(p.y)) room[n++] = p;
+  }
+  const std::span<Point> points = room.first(n);
+  const Shapes over_time = find_shapes(points);
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  const Shapes over_values = find_shapes(points);
+  write_shapes(over_values, write);
+  for (const double gain : {over_time.lines - over_time.line, over_time.step - over_time.line,
+                            over_time.lines - over_values.lines})
+    write(std::asinh(gain / 2));
+}
+
+// Whether values one gap after the other come back.
+void even_periods(const Channels& c, std::int64_t e, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const std::span<const double> values(c.of(e), static_cast<std::size_t>(c.n));
+  const std::size_t size = even_room(values.size());
+  write_periods(find_even_periods(values, {workspace.take<double>(static_cast<std::int64_t>(size)), size}),
+                write);
+}
+
+// Where one column over another is more than a line.
+void shapes(Matrix<const float> raw, const std::vector<ShapedColumns>& shaped, Workspace& workspace,
+            Writer& write) {
+  for (const ShapedColumns& columns : shaped) {
+    const Workspace::Scope scope(workspace);
+    const std::span<Point> room(workspace.take<Point>(raw.rows), static_cast<std::size_t>(raw.rows));
+    write_shapes(find_shapes(points_by_x(raw, columns, room)), write);
+  }
+}
+
+// Whether columns of few values depend on each other.
+void tables(Matrix<const float> raw, const std::vector<std::int64_t>& tabled, Workspace& workspace,
+            Writer& write) {
+  if (tabled.size() < 2) return;
+  const Workspace::Scope scope(workspace);
+  const auto n = static_cast<std::size_t>(raw.rows);
+  const std::span<std::int32_t> codes(
+      workspace.take<std::int32_t>(raw.rows * static_cast<std::int64_t>(tabled.size())), n * tabled.size());
+  std::array<std::int64_t, kMostTabled> categories{};
+  for (std::size_t k = 0; k < tabled.size(); ++k)
+    categories[k] = categories_of(raw, tabled[k], kMostCategories, codes.subspan(k * n, n));
+  const std::size_t size = table_pairs(tabled.size()) + table_triples(tabled.size());
+  const std::span<double> gains(workspace.take<double>(static_cast<std::int64_t>(size)), size);
+  table_evidences(codes, std::span(categories).first(tabled.size()), gains);
+  for (const double gain : gains) write(std::asinh(gain / 2));
+}
+
 // What one column of labels says of a value beside another one.
 void write_apart(const CrossedEvidence& evidence, Writer& write) {
   // Differences: what one column adds is little beside what the other may explain.
@@ -589,6 +705,13 @@ void write_pairs(const CrossedEvidence& pairs, const CrossedEvidence& apart, Wri
     write(std::asinh((pairs.both - other) / 2));
 }
 
+// What goes with what is said the other way around.
+void write_returned(const Returned& of, Writer& write) {
+  write(std::copysign(std::asinh(of.gain() / 2), of.correlation));
+  write(grown(of.correlation, of.pairs));
+  write(std::log1p(of.pairs));
+}
+
 // By how much a mean differs from any number, where labels differ: in its standard errors.
 void write_level(const CrossedGain& of, double mean, double spread, Writer& write) {
   const double error = spread * of.error;
@@ -610,10 +733,13 @@ class Crossed {
     const std::array<std::int64_t, 2> both = {ways.front().first, ways.front().second};
     const std::span<const double> first = numbers(both[0]), second = numbers(both[1]);
     std::array<TwoLabels, kMostCrossings> labels{};
+    ReturnedPairs pairs;
     std::size_t room_for = 0;
     for (std::size_t w = 0; w < ways.size(); ++w) {
       labels[w] = group(first, second, ways[w].crossing);
-      room_for = std::max(room_for, crossed_room(labels[w]));
+      const bool returned = ways[w].crossing == Crossing::returned;
+      if (returned) pairs = pair_up(labels[w]);
+      room_for = std::max(room_for, returned ? 4 * pairs.count : crossed_room(labels[w]));
     }
     const TwoLabels& apart = labels[0];  // which comes first
     const std::span<double> room = take(room_for);
@@ -628,6 +754,10 @@ class Crossed {
       write_apart(evidence, write);
       levels([&](std::size_t k) { return beside[k][k]; });
       for (std::size_t w = 1; w < ways.size(); ++w) {
+        if (ways[w].crossing == Crossing::returned) {
+          write_returned(returned(pairs, values, room), write);
+          continue;
+        }
         const bool same = of_the_same(ways[w].crossing);
         const CrossedGains gains = crossed_gains(labels[w], ways[w].crossing, values, room);
         same ? write_joint(gains, evidence, write) : write_pairs(crossed_evidence(gains), evidence, write);
@@ -650,6 +780,11 @@ class Crossed {
     const std::size_t size = crossed_groups_room(first.size());
     return group_crossed(first, second, crossing,
                          {workspace_.take<std::int32_t>(static_cast<std::int64_t>(size)), size});
+  }
+  ReturnedPairs pair_up(const TwoLabels& labels) {
+    const std::size_t size = returned_room(labels.first.size());
+    return returned_pairs(labels.first, labels.second,
+                          {workspace_.take<std::int32_t>(static_cast<std::int64_t>(size)), size});
   }
   void explanations(const std::array<std::int64_t, 2>& both, const TwoLabels& labels, std::span<double> room,
                     Writer& write) {
@@ -679,9 +814,9 @@ struct Wanted {
   const std::vector<PartialCorrelation>& partials;
   std::int64_t delays;
   TimeColumn time;
-  const std::vector<std::int64_t>& labels;
+  const LabelColumns& labels;
   const PlaceColumns& places;
-  const std::vector<CrossedColumns>& crossings;
+  const Relations& relations;
 };
 
 void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
@@ -704,6 +839,12 @@ void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wa
   for (std::int64_t e = 0; e < c.E; ++e) gains(c, e, base[static_cast<std::size_t>(e)].many_values, write);
   if (!wanted.partials.empty()) dependence(c, wanted.partials, workspace, write);
   if (wanted.delays > 0) delays(c, wanted.delays, workspace, write);
+  for (std::int64_t e = 0; e < c.E && list >= StatisticsList::with_shapes; ++e) {
+    const BaseChannel& channel = base[static_cast<std::size_t>(e)];
+    if (!channel.many_values || channel.column == wanted.time.column) continue;
+    regimes(raw, channel.column, workspace, write);
+    if (wanted.time.column < 0) even_periods(c, e, workspace, write);
+  }
   for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e)
     with_times(c, e, base[static_cast<std::size_t>(e)], list, wanted.time, raw, workspace, write);
 }
@@ -711,33 +852,39 @@ void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wa
 void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
          Matrix<const float> raw, Workspace& workspace, Writer& write) {
   if (wanted.list != StatisticsList::none) of_series(c, base, wanted, raw, workspace, write);
-  for (const std::int64_t label : wanted.labels) {
+  for (const std::int64_t label : wanted.labels.columns) {
     const Workspace::Scope scope(workspace);
     const Groups groups = groups_of(raw, label, workspace);
     differences(c, base, label, groups, raw, workspace, write);
     explanations(c, base, label, groups, workspace, write);
+    if (wanted.labels.list < LabelList::with_slopes) continue;
+    differing_slopes(c, base, label, groups, workspace, write);
+    for (const LabelOrder& order : wanted.labels.orders) {
+      if (order.label == label) carried(c, base, order, groups, raw, workspace, write);
+    }
   }
   Crossed crossed(c, base, raw, workspace);
-  const std::span<const CrossedColumns> crossings(wanted.crossings);
+  const std::span<const CrossedColumns> crossings(wanted.labels.crossings);
   for (std::size_t first = 0, end = 0; first < crossings.size(); first = end) {
     end = first + 1;
     while (end < crossings.size() && crossings[end].same_columns(crossings[first])) ++end;
     crossed(crossings.subspan(first, end - first), write);
   }
   if (!wanted.places.columns.empty()) patches(c, base, wanted.places, raw, workspace, write);
+  shapes(raw, wanted.relations.shaped, workspace, write);
+  tables(raw, wanted.relations.tabled, workspace, write);
 }
 
 }  // namespace
 
 Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time,
-                       std::vector<std::int64_t> labels, PlaceColumns places,
-                       std::vector<CrossedColumns> crossings)
+                       LabelColumns labels, PlaceColumns places, Relations relations)
     : base_(std::move(base)),
       list_(list),
       time_(time),
       labels_(std::move(labels)),
       places_(std::move(places)),
-      crossings_(std::move(crossings)) {
+      relations_(std::move(relations)) {
   const std::int64_t E = base_channels();
   // Indicators of one column say nothing of each other but what memory tells.
   const bool several = E > 0 && base_.front().column != base_.back().column;
@@ -754,7 +901,7 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, crossings_},
+  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, relations_},
       raw, workspace, count);
   size_ = count.count();
 }
@@ -763,7 +910,7 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, crossings_},
+  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, relations_},
       raw, workspace, write);
 }
 

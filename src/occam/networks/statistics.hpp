@@ -3,9 +3,10 @@
 // carry no weights and no gradient. Sums of products over time, which a recurrent layer learns slowly, are
 // there from the first step. (Exchangeable data go without: what a set network pools was as good by itself,
 // what columns say of each other included. But where a column says which rows belong together, sums over
-// those rows are something no layer can form, and by how much they differ is told, of two such columns beside
-// each other, too; and so it is where columns say where something was measured, and values at near places are
-// alike.)
+// those rows are something no layer can form, and by how much they differ is told, in how one column goes
+// with another and over time, too, and of two such columns beside each other; and so it is where columns say
+// where something was measured, and values at near places are alike; and what one column says of another
+// where that is more than a line, or where both take few values.)
 //   base channels: columns as they enter the network, or their indicators; NaN where a value is missing
 //   evidence grows with sqrt(n) times a correlation, so both are given
 //   gains are what a richer description explains, per observation: log evidence is n times a sum of such
@@ -14,12 +15,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "occam/data/carry_over.hpp"
 #include "occam/data/crossed_labels.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/partial_correlations.hpp"
 #include "occam/data/places.hpp"
 #include "occam/data/series.hpp"
+#include "occam/data/shapes.hpp"
+#include "occam/data/tables.hpp"
 #include "occam/nn/workspace.hpp"
 
 namespace occam {
@@ -38,16 +42,37 @@ enum class StatisticsList {
   with_gains = 3,
   with_dependence = 4,
   with_delays = 5,
-  with_periods = 6
+  with_periods = 6,
+  with_shapes = 7
 };
-inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_periods;
+inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_shapes;
+
+// What is said of one column of labels; files name it, too.
+enum class LabelList { differences = 0, with_slopes = 1 };
+inline constexpr LabelList kNewestLabels = LabelList::with_slopes;
+
+// What columns of exchangeable data are looked at beside each other.
+struct Relations {
+  std::vector<ShapedColumns> shaped;  // one over the other
+  std::vector<std::int64_t> tabled;   // each with each
+
+  bool none() const { return shaped.empty() && tabled.empty(); }
+};
+
+// Columns that say which rows belong together, and what is known of them.
+struct LabelColumns {
+  std::vector<std::int64_t> columns;
+  LabelList list = kNewestLabels;
+  std::vector<LabelOrder> orders;         // of those whose rows follow on each other
+  std::vector<CrossedColumns> crossings;  // of those that are looked at beside each other
+};
 
 class Statistics {
  public:
   Statistics() = default;
   explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
-                      TimeColumn time = {}, std::vector<std::int64_t> labels = {}, PlaceColumns places = {},
-                      std::vector<CrossedColumns> crossings = {});
+                      TimeColumn time = {}, LabelColumns labels = {}, PlaceColumns places = {},
+                      Relations relations = {});
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -60,9 +85,9 @@ class Statistics {
   std::vector<BaseChannel> base_;
   StatisticsList list_ = kNewestStatistics;
   TimeColumn time_;
-  std::vector<std::int64_t> labels_;  // columns
+  LabelColumns labels_;
   PlaceColumns places_;
-  std::vector<CrossedColumns> crossings_;
+  Relations relations_;
   std::vector<PartialCorrelation> partials_;
   std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;

@@ -17,8 +17,8 @@ struct Series {
   std::vector<float> raw;
 
   explicit Series(const std::vector<double>& values) : base(values), raw(values.begin(), values.end()) {}
-  std::vector<double> statistics() const {
-    const Statistics statistics({{0, true}});
+  std::vector<double> statistics(StatisticsList list = kNewestStatistics) const {
+    const Statistics statistics({{0, true}}, list);
     std::vector<double> out(static_cast<std::size_t>(statistics.size()));
     Workspace workspace;
     const auto n = static_cast<std::int64_t>(base.size());
@@ -54,7 +54,7 @@ TEST(Statistics, FindWaves) {
   std::vector<double> x = autoregressive(0, 96);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] += 2 * std::sin(2 * std::numbers::pi * static_cast<double>(i) / 6);
-  const std::vector<double> s = Series(x).statistics();
+  const std::vector<double> s = Series(x).statistics(StatisticsList::with_gains);
   const auto waves = std::vector<double>(s.end() - 96, s.end() - 72);
   EXPECT_EQ(std::max_element(waves.begin(), waves.end()) - waves.begin(), 48 / 6 - 1);
   const auto gains = std::vector<double>(s.end() - 61, s.end() - 1);
@@ -163,7 +163,7 @@ TEST(Statistics, TellHowLateOneFollowsOnAnother) {
     if (i >= 3) series.base[2 * i + 1] += 0.5 * series.base[2 * i - 1] + 0.6 * series.base[2 * (i - 3)];
   }
   series.raw.assign(series.base.begin(), series.base.end());
-  const std::vector<double> all = series.statistics();
+  const std::vector<double> all = series.statistics(StatisticsList::with_delays);
   const std::vector<double> older = series.statistics(StatisticsList::with_dependence);
   // Of the first to the second after 0 .. 8 rows, then of the second to the first after 1 .. 8.
   ASSERT_EQ(all.size(), older.size() + 9 + 8);
@@ -223,10 +223,65 @@ TEST(Statistics, TellOfPeriodsWhereAColumnSaysWhen) {
   EXPECT_LT(2 * std::sinh(none.end()[-3]), 4);
   EXPECT_GT(2 * std::sinh(wave.end()[-3]), 15);
   EXPECT_NEAR(std::exp2(wave.back()), 7.3, 0.3);
-  const std::vector<double> before = of_times(1.5, StatisticsList::with_delays);
-  ASSERT_EQ(before.size(), wave.size() - (kOctaves + 3))
+  const std::vector<double> before = of_times(1.5, StatisticsList::with_delays),
+                            then = of_times(1.5, StatisticsList::with_periods);
+  ASSERT_EQ(before.size(), then.size() - (kOctaves + 3))
       << "networks of older files read what they learned from";
-  EXPECT_TRUE(std::equal(before.begin(), before.end(), wave.begin()));
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), then.begin()));
+}
+
+// Before the end of the list of a series of one column: twelve numbers of regimes, then eight octaves of
+// periods, any of them, the best, and which that is.
+TEST(Statistics, TellOfRegimesAndPeriodsOfASeries) {
+  constexpr std::size_t kPeriods = kOctaves + 3, kRegimes = 12;
+  const auto newest = [](const std::vector<double>& values) {
+    const std::vector<double> s = Series(values).statistics();
+    return std::vector<double>(s.end() - kRegimes - kPeriods, s.end());
+  };
+  Rng rng(3, Purpose::test, 11);
+  std::vector<double> wave, changed = {0};
+  for (int i = 0; i < 300; ++i) {
+    wave.push_back(std::sin(2 * std::numbers::pi * i / 11) + rng.normal());
+    changed.push_back((i < 150 ? -0.8 : 0.8) * changed.back() + rng.normal());
+  }
+  const std::vector<double> noise = newest(autoregressive(0, 300)), of_wave = newest(wave),
+                            of_change = newest(changed);
+  EXPECT_NEAR(std::exp2(of_wave.back()), 11, 0.2);
+  EXPECT_GT(2 * std::sinh(of_wave.end()[-3]), 10);
+  EXPECT_LT(2 * std::sinh(noise.end()[-3]), 3);
+  // Another line from some time on.
+  const auto at_most = [](const std::vector<double>& s) {
+    return *std::max_element(s.begin(), s.begin() + kRegimes);
+  };
+  EXPECT_LT(2 * std::sinh(at_most(noise)), 8);
+  EXPECT_GT(2 * std::sinh(at_most(of_change)), 30);
+}
+
+// 120 rows of x, y that steps over it or not, and two columns of three values, one of which follows the other
+// or not. Nine numbers of y over x, then one of the two.
+TEST(Statistics, TellOfShapesAndTables) {
+  const auto of_rows = [](bool related) {
+    Rng rng(3, Purpose::test, 12);
+    std::vector<double> base;
+    for (int i = 0; i < 120; ++i) {
+      const double x = rng.uniform(0, 10), y = (related && x > 5 ? 3 : 0) + rng.normal();
+      const double a = std::floor(rng.uniform(0, 3)), b = std::floor(rng.uniform(0, 3));
+      for (const double value : {x, y, a, related && i % 2 == 0 ? a : b}) base.push_back(value);
+    }
+    const std::vector<float> raw(base.begin(), base.end());
+    const Statistics all({{0, true}, {1, true}, {2, false}, {3, false}}, StatisticsList::none, {}, {}, {},
+                         {.shaped = {{0, 1}}, .tabled = {2, 3}});
+    std::vector<double> out(static_cast<std::size_t>(all.size()));
+    Workspace workspace;
+    all.of({base.data(), 120, 4, 4}, {raw.data(), 120, 4, 4}, out.data(), workspace);
+    return out;
+  };
+  const std::vector<double> related = of_rows(true), apart = of_rows(false);
+  ASSERT_EQ(related.size(), 10u);
+  EXPECT_GT(2 * std::sinh(*std::max_element(related.begin(), related.end() - 1)), 20);
+  EXPECT_LT(2 * std::sinh(*std::max_element(apart.begin(), apart.end() - 1)), 8);
+  EXPECT_GT(2 * std::sinh(related.back()), 10);
+  EXPECT_LT(2 * std::sinh(apart.back()), 2);
 }
 
 // Sixty values strewn over a square; the first column is a place, the second another, the third wanders over
@@ -276,7 +331,7 @@ std::vector<double> of_labels(double apart, std::size_t missing = 0) {
     base.push_back(static_cast<std::size_t>(i) < missing ? NAN : own[k] + rng.normal());
   }
   raw.assign(base.begin(), base.end());
-  const Statistics statistics({{0, false}, {1, true}}, StatisticsList::none, {}, {0});
+  const Statistics statistics({{0, false}, {1, true}}, StatisticsList::none, {}, {.columns = {0}});
   std::vector<double> out(static_cast<std::size_t>(statistics.size()));
   Workspace workspace;
   statistics.of({base.data(), kRows, 2, 2}, {raw.data(), kRows, 2, 2}, out.data(), workspace);
@@ -312,8 +367,9 @@ std::vector<double> of_crossed(double words, const std::vector<CrossedColumns>& 
       base.push_back(x);
   }
   const std::vector<float> raw(base.begin(), base.end());
-  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1}, {}, crossings);
-  const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {0, 1});
+  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {},
+                       {.columns = {0, 1}, .crossings = crossings});
+  const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {.columns = {0, 1}});
   std::vector<double> out(static_cast<std::size_t>(all.size()));
   Workspace workspace;
   all.of({base.data(), kRows, 3, 3}, {raw.data(), kRows, 3, 3}, out.data(), workspace);
@@ -335,6 +391,73 @@ TEST(Statistics, TellWhatOneLabelSaysBesideAnother) {
   EXPECT_EQ(of_crossed(1, {{0, 1}, {0, 1, Crossing::in_first}}).size(), alike.size() + pairs);
 }
 
+// 60 rows of six people, person by person, x beside y: slopes that differ by `slopes`, and what carries over.
+std::vector<double> of_people(double slopes, double carry, LabelColumns labels) {
+  Rng rng(3, Purpose::test, 9);
+  constexpr std::int64_t kRows = 60;
+  std::vector<double> base;
+  double slope = 0, swing = 0;
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    if (i % 10 == 0) slope = slopes * rng.normal();
+    const double x = rng.normal();
+    swing = (i % 10 == 0 ? 0 : carry * swing) + rng.normal();
+    for (const double value : {static_cast<double>(i / 10), x, slope * x + swing}) base.push_back(value);
+  }
+  const std::vector<float> raw(base.begin(), base.end());
+  const std::vector<BaseChannel> channels = {{0, true}, {1, true}, {2, true}};
+  const Statistics all(channels, StatisticsList::none, {}, labels);
+  const Statistics before(channels, StatisticsList::none, {},
+                          {.columns = labels.columns, .list = LabelList::differences});
+  std::vector<double> out(static_cast<std::size_t>(all.size()));
+  Workspace workspace;
+  all.of({base.data(), kRows, 3, 3}, {raw.data(), kRows, 3, 3}, out.data(), workspace);
+  return {out.begin() + before.size(), out.end()};
+}
+
+// Of y on x, then of x on y: gains of six spreads between slopes, of one slope, of any, and of any over one.
+TEST(Statistics, TellWhetherSlopesDifferBetweenLabels) {
+  constexpr std::size_t kEach = kSpreadsBetween.size() + 3;
+  const std::vector<double> alike = of_people(0, 0, {.columns = {0}}),
+                            differ = of_people(2, 0, {.columns = {0}});
+  ASSERT_EQ(differ.size(), 2 * kEach);
+  EXPECT_LT(2 * std::sinh(alike[kEach - 1]), 1);
+  EXPECT_GT(2 * std::sinh(differ[kEach - 1]), 8);
+}
+
+// Six carries beside a level, six beside a line, then what any of these say.
+TEST(Statistics, TellWhatCarriesOverWithinLabels) {
+  constexpr std::size_t kSlopes = 2 * (kSpreadsBetween.size() + 3), kEach = 2 * kCarries + 5;
+  const LabelColumns labels{.columns = {0}, .orders = {{.label = 0}}};
+  const std::vector<double> fresh = of_people(0, 0, labels), carried = of_people(0, 0.9, labels);
+  ASSERT_EQ(carried.size(), kSlopes + 2 * kEach);
+  const std::size_t any = kSlopes + kEach + 2 * kCarries + 1;  // of y
+  EXPECT_LT(2 * std::sinh(fresh[any]), 1);
+  EXPECT_GT(2 * std::sinh(carried[any]), 4);
+}
+
+// Thirty pairs of people who speak of each other.
+TEST(Statistics, TellWhatIsSaidTheOtherWayAround) {
+  const auto of_pairs = [](double returned) {
+    Rng rng(3, Purpose::test, 10);
+    std::vector<double> base;
+    for (int i = 0; i < 30; ++i) {
+      const double a = i % 6, b = 6 + i / 6, said = rng.normal();
+      for (const double value : {a, b, said, b, a, returned * said + rng.normal()}) base.push_back(value);
+    }
+    const std::vector<float> raw(base.begin(), base.end());
+    const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {},
+                         {.columns = {0, 1}, .crossings = {{0, 1}, {0, 1, Crossing::returned}}});
+    std::vector<double> out(static_cast<std::size_t>(all.size()));
+    Workspace workspace;
+    all.of({base.data(), 60, 3, 3}, {raw.data(), 60, 3, 3}, out.data(), workspace);
+    return std::vector<double>(out.end() - 3, out.end());
+  };
+  EXPECT_GT(2 * std::sinh(of_pairs(2)[0]), 5);
+  EXPECT_LT(2 * std::sinh(of_pairs(-2)[0]), -5);
+  EXPECT_LT(std::abs(2 * std::sinh(of_pairs(0)[0])), 4);
+  EXPECT_NEAR(std::expm1(of_pairs(0)[2]), 30, 1e-9);
+}
+
 // Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.
 TEST(Statistics, TellOfEachAtomByItself) {
   const auto size = [](std::vector<BaseChannel> base) {
@@ -349,8 +472,9 @@ TEST(Statistics, KeepOlderLists) {
   const Series series(autoregressive(0.5, 50));
   const std::vector<double> all = series.statistics();
   for (const auto& [list, size] : std::vector<std::pair<StatisticsList, std::size_t>>{
-           {StatisticsList::first, all.size() - 72 - 24},
-           {StatisticsList::with_waves_and_memory, all.size() - 72}}) {
+           {StatisticsList::first, all.size() - 23 - 72 - 24},
+           {StatisticsList::with_waves_and_memory, all.size() - 23 - 72},
+           {StatisticsList::with_periods, all.size() - 23}}) {
     const Statistics older({{0, true}}, list);
     ASSERT_EQ(static_cast<std::size_t>(older.size()), size);
     std::vector<double> out(size);

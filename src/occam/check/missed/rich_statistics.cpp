@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 
 #include "occam/data/extremes.hpp"
-#include "occam/data/periods.hpp"
+#include "occam/data/returned.hpp"
 #include "occam/data/series.hpp"
+#include "occam/data/slopes.hpp"
 #include "occam/data/stays.hpp"
+#include "occam/data/tables.hpp"
 
 namespace occam {
 namespace {
@@ -327,9 +329,14 @@ RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
   result.ordered_ = ordered;
   if (ordered) result.time_ = find_time(data);
   result.labels_ = with_labels(columns_in(labels), find_labels(data));
+  result.orders_ = find_orders(data, result.labels_, ordered, design_columns(design));
   result.crossings_ = find_crossings(data, result.labels_, labels);
   design.resize(columns.size(), false);
-  if (!ordered) result.places_ = find_places(data, design_columns(design), result.labels_);
+  if (!ordered) {
+    result.places_ = find_places(data, design_columns(design), result.labels_);
+    result.shaped_ = find_shaped(data, result.labels_);
+    result.tabled_ = find_tabled(data);
+  }
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Typical typical;
@@ -417,7 +424,11 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
   if (ordered_) lagged_pairs(data, out);
   if (time_.column >= 0) fades(rows, out);
   if (!places_.columns.empty()) patches(rows, out);
+  shapes(rows, out);
+  tables(rows, out);
   differences(data, out);
+  slopes(data, out);
+  carried(data, out);
   crossings(data, out);
 }
 
@@ -747,6 +758,11 @@ void RichStatistics::series(const Typical& typical, const std::vector<double>& v
   }
   autoregressions(values, typical.centre / typical.scale, name, out);
   autoregressions(tame, 0, "asinh " + name, out);
+  if (typical.levels.empty()) regimes(typical, values, out);
+  if (typical.levels.empty() && time_.column < 0) {
+    std::vector<double> room(even_room(values.size()));
+    put_periods(find_even_periods(values, room), name, 2, out);
+  }
   steps(typical, values, out);
   changes(typical, values, tame, out);
   out.put(tame.empty() ? 0 : tame.front(), "first {}", name);
@@ -980,15 +996,86 @@ void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
 void RichStatistics::comes_back(const Typical& typical, std::span<const double> times,
                                 std::span<const double> values, Collector& out) const {
   std::vector<double> room(6 * values.size());
-  const Periods found = find_periods(times, values, time_.gap, room);
+  put_periods(find_periods(times, values, time_.gap, room), typical.name, time_.gap, out);
+}
+
+void RichStatistics::put_periods(const Periods& found, const std::string& name, double shortest,
+                                 Collector& out) const {
   for (std::size_t o = 0; o < kOctaves; ++o) {
-    const double period = time_.gap * static_cast<double>(std::size_t{1} << o);
-    out.put(found.octaves[o], "evidence that {} comes back after {:.3g} to {:.3g}", typical.name, period,
-            2 * period);
+    const double period = shortest * static_cast<double>(std::size_t{1} << o);
+    out.put(found.octaves[o], "evidence that {} comes back after {:.3g} to {:.3g}", name, period, 2 * period);
   }
-  out.put(found.any(), "evidence that {} comes back", typical.name);
-  out.put(found.best, "what the best period explains of {}", typical.name);
-  out.put(found.best_octave, "octave of the best period of {}", typical.name);
+  out.put(found.any(), "evidence that {} comes back", name);
+  out.put(found.best, "what the best period explains of {}", name);
+  out.put(found.best_octave, "octave of the best period of {}", name);
+}
+
+// Whether a value follows otherwise on the one before it where that is large, or from some time on.
+void RichStatistics::regimes(const Typical& typical, const std::vector<double>& values,
+                             Collector& out) const {
+  std::vector<Point> points;
+  for (std::size_t i = 1; i < values.size(); ++i) points.push_back({values[i - 1], values[i]});
+  const Shapes over_time = find_shapes(points);
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  const Shapes found = find_shapes(points);
+  const std::string& name = typical.name;
+  out.put(found.curve - found.line, "evidence that {} follows on itself along a curve", name);
+  out.put(found.step - found.line, "evidence for a step in what follows on {}", name);
+  out.put(found.bend - found.line, "evidence for a bend in what follows on {}", name);
+  out.put(found.lines - found.line, "evidence that {} follows on itself otherwise where it was large", name);
+  out.put(over_time.lines - over_time.line, "evidence that {} follows on itself otherwise from some time on",
+          name);
+  out.put(over_time.lines - found.lines, "evidence for that rather than for where {} was large", name);
+}
+
+// What one column is over another where that is more than a line.
+void RichStatistics::shapes(Matrix<const float> rows, Collector& out) const {
+  std::vector<Point> room(static_cast<std::size_t>(rows.rows));
+  for (const ShapedColumns& columns : shaped_) {
+    const Shapes found = find_shapes(points_by_x(rows, columns, room));
+    const std::string of = fmt::format("{} over {}", columns_[static_cast<std::size_t>(columns.y)].name,
+                                       columns_[static_cast<std::size_t>(columns.x)].name);
+    out.put(found.line, "evidence for a line of {}", of);
+    out.put(found.curve - found.line, "evidence for a curve of {} beside a line", of);
+    out.put(found.step - found.line, "evidence for a step of {} beside a line", of);
+    out.put(found.bend - found.line, "evidence for a bend of {}", of);
+    out.put(found.lines - found.line, "evidence for two lines of {}", of);
+    out.put(found.level_step, "evidence for a step of {}", of);
+    out.put(found.step - found.curve, "evidence for a step rather than a curve of {}", of);
+    out.put(found.bend - found.curve, "evidence for a bend rather than a curve of {}", of);
+    out.put(found.step - found.bend, "evidence for a step rather than a bend of {}", of);
+  }
+}
+
+// Whether columns of few values depend on each other.
+void RichStatistics::tables(Matrix<const float> rows, Collector& out) const {
+  const std::size_t K = tabled_.size(), n = static_cast<std::size_t>(rows.rows);
+  if (K < 2) return;
+  std::vector<std::int32_t> codes(K * n);
+  std::vector<std::int64_t> categories;
+  for (std::size_t k = 0; k < K; ++k)
+    categories.push_back(
+        categories_of(rows, tabled_[k], kMostCategories, std::span(codes).subspan(k * n, n)));
+  std::vector<double> gains(table_pairs(K) + table_triples(K));
+  table_evidences(codes, categories, gains);
+  const auto name = [&](std::size_t k) -> const std::string& {
+    return columns_[static_cast<std::size_t>(tabled_[k])].name;
+  };
+  std::size_t at = 0;
+  for (std::size_t a = 0; a < K; ++a) {
+    for (std::size_t b = a + 1; b < K; ++b)
+      out.put(gains[at++], "evidence that {} and {} depend on each other", name(a), name(b));
+  }
+  for (std::size_t a = 0; a < K && table_triples(K) > 0; ++a) {
+    for (std::size_t b = a + 1; b < K; ++b) {
+      for (std::size_t c = 0; c < K; ++c) {
+        if (c != a && c != b)
+          out.put(gains[at++], "evidence that {} and {} depend on each other beside {}", name(a), name(b),
+                  name(c));
+      }
+    }
+  }
 }
 
 // Where columns say where: in what patches the others are alike.
@@ -1040,6 +1127,58 @@ void RichStatistics::differences(const Values& data, Collector& out) const {
   }
 }
 
+// And in how they go with each other.
+void RichStatistics::slopes(const Values& data, Collector& out) const {
+  for (const std::int64_t label : labels_) {
+    const auto l = static_cast<std::size_t>(label);
+    std::vector<std::int32_t> order(data.plain[l].size()), groups(order.size());
+    std::vector<LineSums> room(static_cast<std::size_t>(group_rows(data.plain[l], order, groups)));
+    std::size_t pairs = 0;
+    for (std::size_t x = 0; x < columns_.size(); ++x) {
+      for (std::size_t y = 0; y < columns_.size(); ++y) {
+        if (x == l || y == l || x == y || columns_[y].design || pairs == kMostLabelled) continue;
+        ++pairs;
+        const SlopesBetween found = slopes_between(groups, data.plain[x], data.plain[y], room);
+        const std::string of = fmt::format("slopes of {} on {}", columns_[y].name, columns_[x].name);
+        out.put(found.same, "evidence for {} beside {}", of, columns_[l].name);
+        out.put(found.any(), "evidence for {} that differ between values of {}", of, columns_[l].name);
+        out.put(found.any() - found.same, "evidence that {} differ between values of {}", of,
+                columns_[l].name);
+      }
+    }
+  }
+}
+
+// And where their rows follow on each other: whether values carry over.
+void RichStatistics::carried(const Values& data, Collector& out) const {
+  for (const LabelOrder& by : orders_) {
+    const auto l = static_cast<std::size_t>(by.label);
+    const std::size_t n = data.plain[l].size();
+    std::vector<std::int32_t> row_room(n), groups(n);
+    std::vector<LineSums> room(static_cast<std::size_t>(group_rows(data.plain[l], row_room, groups)));
+    std::vector<double> times, time_room(n);
+    if (by.column >= 0) {
+      const Typical& time = columns_[static_cast<std::size_t>(by.column)];
+      for (const double t : data.plain[static_cast<std::size_t>(by.column)]) times.push_back(t * time.scale);
+    }
+    const OrderedRows order = order_within(groups, times, by.gap, row_room, time_room);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (c == l || static_cast<std::int64_t>(c) == by.column || columns_[c].design) continue;
+      const CarryOver found = carry_over(order, groups, data.plain[c], room);
+      const double level = CarryOver::any(found.level), line = CarryOver::any(found.line);
+      const std::string& name = columns_[c].name;
+      const std::string& of = columns_[l].name;
+      out.put(level, "evidence that {} carries over within values of {}", name, of);
+      out.put(found.line_alone, "evidence for a trend of {} within values of {}", name, of);
+      out.put(line, "evidence that {} carries over and has a trend within values of {}", name, of);
+      out.put(line - found.line_alone, "evidence that {} carries over beyond a trend within values of {}",
+              name, of);
+      out.put(line - level, "evidence for a trend of {} beyond what carries over within values of {}", name,
+              of);
+    }
+  }
+}
+
 // Where two columns say which rows belong together: what each of them says beside the other.
 void RichStatistics::crossings(const Values& data, Collector& out) const {
   const auto column = [&](std::int64_t c) -> const Typical& { return columns_[static_cast<std::size_t>(c)]; };
@@ -1050,11 +1189,22 @@ void RichStatistics::crossings(const Values& data, Collector& out) const {
     std::vector<std::int32_t> groups(crossed_groups_room(first.size()));
     const TwoLabels labels =
         group_crossed(given(crossed.first, first), given(crossed.second, second), crossed.crossing, groups);
-    std::vector<double> room(crossed_room(labels));
+    const bool back = crossed.crossing == Crossing::returned;
+    std::vector<std::int32_t> pair_room(returned_room(first.size()));
+    const ReturnedPairs pairs =
+        back ? returned_pairs(labels.first, labels.second, pair_room) : ReturnedPairs{};
+    std::vector<double> room(back ? 4 * pairs.count : crossed_room(labels));
     const CrossedNames names(crossed, column(crossed.first).name, column(crossed.second).name);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const auto place = static_cast<std::int64_t>(c);
       if (place == crossed.first || place == crossed.second || columns_[c].design) continue;
+      if (back) {
+        const Returned found = returned(pairs, data.plain[c], room);
+        out.put(std::copysign(found.gain(), found.correlation),
+                "evidence that {} goes with what it is the other way around between {}", columns_[c].name,
+                names.both);
+        continue;
+      }
       const CrossedGains gains = crossed_gains(labels, crossed.crossing, data.plain[c], room);
       put_crossing(crossed.crossing, gains, columns_[c], names, out);
     }
@@ -1072,7 +1222,7 @@ RichStatistics::CrossedNames::CrossedNames(const CrossedColumns& crossed, const 
     : first(a), second(b), both(fmt::format("{} and {}", a, b)) {
   if (of_the_same(crossed.crossing))
     both += fmt::format(" ({})", kCrossings[static_cast<std::size_t>(crossed.crossing)]);
-  if (of_the_same(crossed.crossing) || crossed.crossing == Crossing::apart) return;
+  if (crossed.crossing != Crossing::in_first && crossed.crossing != Crossing::in_second) return;
   first = fmt::format("pairs of {}", both);
   second = crossed.crossing == Crossing::in_first ? a : b;
   both = fmt::format("{} and {}", first, second);

@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "occam/check/missed/atoms_apart.hpp"
+#include "occam/data/carry_over.hpp"
 #include "occam/data/crossed_labels.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
+#include "occam/data/periods.hpp"
 #include "occam/data/places.hpp"
 #include "occam/data/series.hpp"
+#include "occam/data/shapes.hpp"
 #include "occam/scope/sketch.hpp"
 
 namespace occam {
@@ -87,8 +90,14 @@ class RichStatistics {
   void fades(Matrix<const float> rows, Collector& out) const;
   void comes_back(const Typical& typical, std::span<const double> times, std::span<const double> values,
                   Collector& out) const;
+  void put_periods(const Periods& found, const std::string& name, double shortest, Collector& out) const;
   void patches(Matrix<const float> rows, Collector& out) const;
+  void shapes(Matrix<const float> rows, Collector& out) const;
+  void tables(Matrix<const float> rows, Collector& out) const;
+  void regimes(const Typical& typical, const std::vector<double>& values, Collector& out) const;
   void differences(const Values& data, Collector& out) const;
+  void slopes(const Values& data, Collector& out) const;
+  void carried(const Values& data, Collector& out) const;
   void crossings(const Values& data, Collector& out) const;
   // Both columns, or pairs of their labels and one column.
   struct CrossedNames {
@@ -103,8 +112,11 @@ class RichStatistics {
   bool ordered_ = false;
   TimeColumn time_;
   std::vector<std::int64_t> labels_;  // columns
+  std::vector<LabelOrder> orders_;    // of the rows of a label
   std::vector<CrossedColumns> crossings_;
   PlaceColumns places_;
+  std::vector<ShapedColumns> shaped_;
+  std::vector<std::int64_t> tabled_;
   Sketch sketch_;
   std::vector<std::string> names_;
   // Where values come again and again: the same of data with these apart, as far as it says something else.

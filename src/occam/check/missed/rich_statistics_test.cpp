@@ -365,6 +365,102 @@ TEST(RichStatistics, SeePairsOfDeclaredLabels) {
             20);
 }
 
+// What bends and steps over x, and what is a line of it.
+TEST(RichStatistics, SeeWhatIsMoreThanALineOfAnotherColumn) {
+  Rng rng(9, Purpose::test, 11);
+  std::vector<float> rows;
+  for (int i = 0; i < 400; ++i) {
+    const double x = rng.uniform(0, 10);
+    for (const double value :
+         {x, 2 * std::max(0.0, x - 4) + rng.normal(), (x > 6 ? 3 : 0) + rng.normal(), x + rng.normal()})
+      rows.push_back(static_cast<float>(value));
+  }
+  const RichStatistics rich = learned(rows, {"x", "bent", "stepped", "line"}, false);
+  const std::vector<float> seen = statistics(rich, rows, 4);
+  EXPECT_GT(named(rich, seen, "evidence for a bend rather than a curve of bent over x"), 1);
+  EXPECT_GT(named(rich, seen, "evidence for a step rather than a bend of stepped over x"), 3);
+  const auto& names = rich.names();
+  EXPECT_EQ(std::find(names.begin(), names.end(), "evidence for a bend of line over x"), names.end());
+}
+
+// Three columns of few values: a and b follow on c, and on each other only through it.
+TEST(RichStatistics, SeeWhatColumnsOfFewValuesSayOfEachOther) {
+  Rng rng(9, Purpose::test, 12);
+  std::vector<float> rows;
+  for (int i = 0; i < 200; ++i) {
+    const double c = std::floor(rng.uniform(0, 2));
+    for (const double value : {rng.uniform() < 0.8 ? c : 1 - c, rng.uniform() < 0.8 ? c : 1 - c, c})
+      rows.push_back(static_cast<float>(value));
+  }
+  const RichStatistics rich = learned(rows, {"a", "b", "c"}, false);
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  EXPECT_GT(named(rich, seen, "evidence that a and c depend on each other"), 10);
+  EXPECT_GT(named(rich, seen, "evidence that a and c depend on each other beside b"), 10);
+  EXPECT_GT(named(rich, seen, "evidence that a and b depend on each other"), 1);
+  EXPECT_LT(named(rich, seen, "evidence that a and b depend on each other beside c"), 0);
+}
+
+// A series whose law changes half way, one that follows on itself otherwise where it was large, and one that
+// comes back every eleven rows.
+TEST(RichStatistics, SeeRegimesAndPeriodsOfSeries) {
+  Rng rng(9, Purpose::test, 13);
+  std::vector<float> rows;
+  double changed = 0, bent = 0;
+  for (int i = 0; i < 300; ++i) {
+    changed = (i < 150 ? -0.7 : 0.7) * changed + rng.normal();
+    bent = (bent > 0 ? -0.7 : 0.7) * bent + rng.normal();
+    const double wave = std::sin(2 * std::numbers::pi * i / 11) + rng.normal();
+    for (const double value : {changed, bent, wave}) rows.push_back(static_cast<float>(value));
+  }
+  const RichStatistics rich = learned(rows, {"changed", "bent", "wave"}, true);
+  const std::vector<float> seen = statistics(rich, rows, 3);
+  EXPECT_GT(named(rich, seen, "evidence that changed follows on itself otherwise from some time on"), 10);
+  EXPECT_GT(named(rich, seen, "evidence for that rather than for where changed was large"), 10);
+  EXPECT_GT(named(rich, seen, "evidence that bent follows on itself otherwise where it was large"), 10);
+  EXPECT_LT(named(rich, seen, "evidence for that rather than for where bent was large"), -10);
+  EXPECT_GT(named(rich, seen, "evidence that wave comes back after 8 to 16"), 10);
+  EXPECT_LT(named(rich, seen, "evidence that changed comes back after 8 to 16"), 3);
+}
+
+// Twelve people, ten rows each, one after the other: slopes differ, and one column carries over.
+TEST(RichStatistics, SeeSlopesAndWhatCarriesOverWithinLabels) {
+  Rng rng(9, Purpose::test, 14);
+  std::vector<float> rows;
+  double slope = 0, swing = 0;
+  for (int i = 0; i < 120; ++i) {
+    if (i % 10 == 0) slope = 2 * rng.normal();
+    swing = (i % 10 == 0 ? 0 : 0.9 * swing) + rng.normal();
+    const double x = rng.normal();
+    for (const double value : {i / 10 + 1.0, x, slope * x + rng.normal(), swing})
+      rows.push_back(static_cast<float>(value));
+  }
+  const std::int64_t offsets[] = {0, 120};
+  const RichStatistics rich = RichStatistics::learn({{rows.data(), 120, 4, 4}, offsets, 1},
+                                                    {"person", "x", "y", "mood"}, true, {}, {{0}});
+  const std::vector<float> seen = statistics(rich, rows, 4);
+  EXPECT_GT(named(rich, seen, "evidence that slopes of y on x differ between values of person"), 10);
+  EXPECT_LT(named(rich, seen, "evidence that slopes of mood on x differ between values of person"), 3);
+  EXPECT_GT(named(rich, seen, "evidence that mood carries over within values of person"), 5);
+}
+
+// Thirty pairs of people who speak of each other.
+TEST(RichStatistics, SeeWhatIsReturned) {
+  Rng rng(9, Purpose::test, 15);
+  std::vector<float> rows;
+  for (int i = 0; i < 30; ++i) {
+    const double a = i % 6 + 1, b = 7 + i / 6, said = rng.normal();
+    for (const double value : {a, b, said, rng.normal(), b, a, said + 0.3 * rng.normal(), rng.normal()})
+      rows.push_back(static_cast<float>(value));
+  }
+  const std::int64_t offsets[] = {0, 60};
+  const RichStatistics rich = RichStatistics::learn({{rows.data(), 60, 4, 4}, offsets, 1},
+                                                    {"from", "to", "liking", "noise"}, false, {}, {{0, 1}});
+  const std::vector<float> seen = statistics(rich, rows, 4);
+  const std::string between = " goes with what it is the other way around between from and to";
+  EXPECT_GT(named(rich, seen, "evidence that liking" + between), 5);
+  EXPECT_LT(std::abs(named(rich, seen, "evidence that noise" + between)), 3);
+}
+
 TEST(RichStatistics, AreFiniteForStrangeData) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<std::vector<float>> cases = {{0, 0},

@@ -28,7 +28,8 @@ struct EngineCase {
   bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
   bool missing = false;  // values of the first column
   bool large = false;    // slow in plain loops
-  bool ordered = false;  // with statistics
+  bool ordered = false;  // with statistics of series
+  bool related = false;  // with statistics of what columns say of each other
   std::int64_t models = 3;
   std::int64_t sets = 12;
   std::int64_t largest = 40;  // observations of a data set
@@ -199,6 +200,9 @@ inline std::vector<EngineCase> engine_cases() {
   far_out.plain_within = 0.5;
   EngineCase& series = add("set_of_ordered_data", with({{"modules", 1}, {"direct", false}}));
   series.ordered = series.robust = true;
+  EngineCase& related = add("set_statistics", with({{"direct", true}}));
+  related.related = related.robust = true;
+  related.channels = 3;
   EngineCase& missing = add("missing", small);
   missing.robust = missing.missing = true;
   missing.channels = 3;
@@ -251,6 +255,7 @@ inline NetworkConfig config_of(const EngineCase& c) {
   if (!c.robust) config.options.inputs = "plain";
   Batch batch;
   fill_batch(c, 1000, batch);
+  config.options.statistics = c.ordered || c.related;
   config.learn_input(batch.view(), c.ordered);
   if (c.plain_within > 0) config.standardisation.plain_within = c.plain_within;
   return config;
