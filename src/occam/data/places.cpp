@@ -31,6 +31,7 @@ class Regressed {
       for (std::size_t j = 0; j <= i; ++j) sums_[i][j] += row[i] * row[j];
     }
   }
+  double& sum(std::size_t i, std::size_t j) { return sums_[i][j]; }
   double left(std::size_t predictors) const {
     auto s = sums_;
     const std::size_t y = kPredictors;
@@ -102,53 +103,148 @@ Lanes each(F f) {
   return result;
 }
 
-// A value and its neighbours, which come first: what is new in it beyond what they say.
-struct Neighbourhood {
-  std::array<std::array<Lanes, kTogether>, kTogether> root;  // correlations, then their Cholesky factor
-  std::array<std::array<Lanes, std::tuple_size_v<Row>>, kTogether> rows;
-  std::size_t size = 0;
+// Which reach and which share a lane is of; those beyond the last patch are of none.
+constexpr std::size_t reach_of(std::size_t lane) {
+  return std::min(lane / kPatchShares.size(), kReaches - 1);
+}
+const Lanes& shares() {
+  static const Lanes all =
+      each([](std::size_t l) { return l < kPatches ? kPatchShares[l % kPatchShares.size()] : 0; });
+  return all;
+}
 
-  void set(std::span<const Placed* const> together, std::size_t dimensions) {
-    size = together.size();
-    for (std::size_t a = 0; a < size; ++a) {
-      const Row row = row_of(*together[a]);
-      for (std::size_t x = 0; x < row.size(); ++x) rows[a][x].fill(row[x]);
-      for (std::size_t b = 0; b < a; ++b) {
-        // Every reach is twice the one before it, so one exponential tells them all.
-        std::array<double, kReaches> near;
-        double x = std::exp(-distance(*together[a], *together[b], dimensions) / patch_reach(kReaches - 1));
-        for (std::size_t k = kReaches; k-- > 0; x *= x) near[k] = x;
-        root[a][b].fill(0);
-        for (std::size_t k = 0; k < kPatches; ++k)
-          root[a][b][k] = near[k / kPatchShares.size()] * kPatchShares[k % kPatchShares.size()];
+using LaneRow = std::array<Lanes, std::tuple_size_v<Row>>;
+
+// Every reach is twice the one before it, so one exponential tells what is left of all after a distance.
+std::array<double, kReaches> kept_after(double distance) {
+  std::array<double, kReaches> kept;
+  double x = std::exp(-distance / patch_reach(kReaches - 1));
+  for (std::size_t k = kReaches; k-- > 0; x *= x) kept[k] = x;
+  return kept;
+}
+
+// Sums of products for each of them.
+class LaneSums {
+ public:
+  explicit LaneSums(std::size_t dimensions) : dimensions_(dimensions) {}
+
+  void add(const LaneRow& row) {
+    each_pair([&](std::size_t i, std::size_t j) {
+      Lanes& sum = sums_[i][j];
+      sum = each([&](std::size_t l) { return sum[l] + row[i][l] * row[j][l]; });
+    });
+  }
+  Regressed of(std::size_t lane) const {
+    Regressed result;
+    each_pair([&](std::size_t i, std::size_t j) { result.sum(i, j) = sums_[i][j][lane]; });
+    return result;
+  }
+
+ private:
+  // Of those predictors that there are, and the value.
+  template <class F>
+  void each_pair(F f) const {
+    for (std::size_t i = 0; i <= kPredictors; ++i) {
+      if (i > dimensions_ && i != kPredictors) continue;
+      for (std::size_t j = 0; j <= i; ++j) {
+        if (j <= dimensions_ || j == kPredictors) f(i, j);
       }
     }
   }
 
-  // The variance that is left of the value, which becomes what is new in it, in units of this.
+  std::size_t dimensions_;
+  std::array<LaneRow, kPredictors + 1> sums_{};
+};
+
+// Along one scale nothing but the value before has to be known of what came before, if it is known without
+// noise: so a Kalman filter says exactly what is new in a value, and in its predictors.
+class Along {
+ public:
+  // The variance of what is new in the value, which is put into `fresh`, in units of this.
+  Lanes next(const Placed& value, LaneRow& fresh) {
+    const auto kept = kept_after(first_ ? HUGE_VAL : value.at[0] - before_);
+    const Row row = row_of(value);
+    const Lanes& share = shares();
+    before_ = value.at[0];
+    first_ = false;
+    const Lanes rho = each([&](std::size_t l) { return kept[reach_of(l)]; });
+    const Lanes open =
+        each([&](std::size_t l) { return share[l] + rho[l] * rho[l] * (open_[l] - share[l]); });
+    const Lanes variance = each([&](std::size_t l) { return open[l] + 1 - share[l]; });
+    const Lanes gain = each([&](std::size_t l) { return open[l] / variance[l]; });
+    const Lanes scale = each([&](std::size_t l) { return 1 / std::sqrt(variance[l]); });
+    open_ = each([&](std::size_t l) { return open[l] * (1 - gain[l]); });
+    for (const std::size_t x : {std::size_t{0}, std::size_t{1}, kPredictors}) {
+      Lanes& state = state_[x];
+      const Lanes expected = each([&](std::size_t l) { return rho[l] * state[l]; });
+      state = each([&](std::size_t l) { return expected[l] + gain[l] * (row[x] - expected[l]); });
+      fresh[x] = each([&](std::size_t l) { return (row[x] - expected[l]) * scale[l]; });
+    }
+    return variance;
+  }
+
+ private:
+  bool first_ = true;
+  double before_ = 0;
+  Lanes open_{};     // the variance of the patches that is left
+  LaneRow state_{};  // expected patches, of the value and of its predictors
+};
+
+// Elsewhere: a value and its neighbours, which come first, and what is new in it beyond what they say.
+class Neighbourhood {
+ public:
+  // The variance of what is new in value i, which is put into `fresh`, in units of this.
+  Lanes next(std::span<const Placed> values, std::size_t i, std::size_t dimensions, LaneRow& fresh) {
+    const Near near = nearest(values, i, dimensions);
+    std::array<const Placed*, kTogether> together{};
+    for (std::size_t k = 0; k < near.count; ++k) together[k] = &values[near.index[k]];
+    together[near.count] = &values[i];
+    set({together.data(), near.count + 1}, dimensions);
+    const Lanes variance = take_away();
+    fresh = rows_[near.count];
+    return variance;
+  }
+
+ private:
+  void set(std::span<const Placed* const> together, std::size_t dimensions) {
+    size_ = together.size();
+    for (std::size_t a = 0; a < size_; ++a) {
+      const Row row = row_of(*together[a]);
+      for (std::size_t x = 0; x < row.size(); ++x) rows_[a][x].fill(row[x]);
+      for (std::size_t b = 0; b < a; ++b) {
+        const auto kept = kept_after(distance(*together[a], *together[b], dimensions));
+        root_[a][b] = each([&](std::size_t l) { return shares()[l] * kept[reach_of(l)]; });
+      }
+    }
+  }
+
   Lanes take_away() {
     Lanes variance{};
-    for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        Lanes sum = root[i][j];
+        Lanes sum = root_[i][j];
         for (std::size_t k = 0; k < j; ++k)
-          sum = each([&](std::size_t l) { return sum[l] - root[i][k][l] * root[j][k][l]; });
-        root[i][j] = each([&](std::size_t l) { return sum[l] * root[j][j][l]; });
+          sum = each([&](std::size_t l) { return sum[l] - root_[i][k][l] * root_[j][k][l]; });
+        root_[i][j] = each([&](std::size_t l) { return sum[l] * root_[j][j][l]; });
       }
       variance.fill(1);
       for (std::size_t k = 0; k < i; ++k)
-        variance = each([&](std::size_t l) { return variance[l] - root[i][k][l] * root[i][k][l]; });
+        variance = each([&](std::size_t l) { return variance[l] - root_[i][k][l] * root_[i][k][l]; });
       variance = each([&](std::size_t l) { return std::max(variance[l], kPerfectSurface); });
-      root[i][i] = each([&](std::size_t l) { return 1 / std::sqrt(variance[l]); });
-      for (Lanes& x : rows[i]) {
-        const auto at = static_cast<std::size_t>(&x - rows[i].data());
+      root_[i][i] = each([&](std::size_t l) { return 1 / std::sqrt(variance[l]); });
+      for (Lanes& x : rows_[i]) {
+        const auto at = static_cast<std::size_t>(&x - rows_[i].data());
         for (std::size_t k = 0; k < i; ++k)
-          x = each([&](std::size_t l) { return x[l] - root[i][k][l] * rows[k][at][l]; });
-        x = each([&](std::size_t l) { return x[l] * root[i][i][l]; });
+          x = each([&](std::size_t l) { return x[l] - root_[i][k][l] * rows_[k][at][l]; });
+        x = each([&](std::size_t l) { return x[l] * root_[i][i][l]; });
       }
     }
     return variance;
   }
+
+  std::array<std::array<Lanes, kTogether>, kTogether> root_;  // correlations, then their Cholesky factor
+  std::array<LaneRow, kTogether> rows_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace
@@ -195,9 +291,12 @@ Patches find_patches(std::span<Placed> values, std::size_t dimensions) {
   }
 
   Regressed plain;
-  std::array<Regressed, kPatches> patches;
+  LaneSums patches(dimensions);
   Neighbourhood around;
-  std::array<double, kPatches> logs{}, products;
+  Along along;
+  LaneRow fresh{};
+  std::array<double, kPatches> logs{};
+  Lanes products, variance;
   products.fill(1);
   const auto take_logs = [&] {
     for (std::size_t k = 0; k < kPatches; ++k) logs[k] += std::log(products[k]);
@@ -205,18 +304,9 @@ Patches find_patches(std::span<Placed> values, std::size_t dimensions) {
   };
   for (std::size_t i = 0; i < values.size(); ++i) {
     plain.add(row_of(values[i]));
-    const Near near = nearest(values, i, dimensions);
-    std::array<const Placed*, kTogether> together{};
-    for (std::size_t k = 0; k < near.count; ++k) together[k] = &values[near.index[k]];
-    together[near.count] = &values[i];
-    around.set({together.data(), near.count + 1}, dimensions);
-    const Lanes variance = around.take_away();
-    for (std::size_t k = 0; k < kPatches; ++k) {
-      Row row;
-      for (std::size_t x = 0; x < row.size(); ++x) row[x] = around.rows[near.count][x][k];
-      patches[k].add(row);
-      products[k] *= variance[k];
-    }
+    variance = dimensions == 1 ? along.next(values[i], fresh) : around.next(values, i, dimensions, fresh);
+    patches.add(fresh);
+    products = each([&](std::size_t l) { return products[l] * variance[l]; });
     if (i % 16 == 15) take_logs();
   }
   take_logs();
@@ -227,8 +317,9 @@ Patches find_patches(std::span<Placed> values, std::size_t dimensions) {
   const double none = fit(plain, level);
   result.slope_alone = fit(plain, slope) - none;
   for (std::size_t k = 0; k < kPatches; ++k) {
-    result.level[k] = fit(patches[k], level) - 0.5 * logs[k] - none;
-    result.slope[k] = fit(patches[k], slope) - 0.5 * logs[k] - none;
+    const Regressed sums = patches.of(k);
+    result.level[k] = fit(sums, level) - 0.5 * logs[k] - none;
+    result.slope[k] = fit(sums, slope) - 0.5 * logs[k] - none;
   }
   return result;
 }

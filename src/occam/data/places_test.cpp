@@ -101,6 +101,19 @@ TEST(Patches, OfManyAreNearlyExact) {
   }
 }
 
+// A Kalman filter, however many there are, two of them at one place.
+TEST(Patches, AlongOneScaleAreExact) {
+  Rng rng(3, Purpose::test, 10);
+  std::vector<Placed> values = strewn(60, 1, rng, 0.6);
+  values[7].at = values[30].at;
+  std::vector<Placed> room = values;
+  const Patches found = find_patches(room, 1);
+  for (std::size_t k = 0; k < kPatches; ++k) {
+    const double reach = patch_reach(k / kPatchShares.size()), share = kPatchShares[k % kPatchShares.size()];
+    EXPECT_NEAR(found.level[k], exact_gain(values, reach, share), 1e-6) << reach << " " << share;
+  }
+}
+
 TEST(Patches, AreNoSlope) {
   Rng rng(3, Purpose::test, 5);
   std::vector<Placed> values = strewn(80, 2, rng);

@@ -9,6 +9,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/whole_number.hpp"
+#include "occam/networks/structure_json.hpp"
 
 namespace occam {
 namespace {
@@ -48,13 +49,6 @@ void require(bool ok, const std::string& what) {
   if (!ok) throw Error(ErrorKind::bad_config, "network: {}", what);
 }
 
-// Columns of the data, each named once, in their order.
-bool increasing_columns(const std::vector<std::int64_t>& columns, std::int64_t D) {
-  return columns.empty() ||
-         (columns.front() >= 0 && columns.back() < D &&
-          std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end());
-}
-
 void check(const NetworkConfig& config) {
   const Standardisation& s = config.standardisation;
   const auto usable = [](double x) { return std::isfinite(x) && x > 0; };
@@ -79,46 +73,8 @@ void check(const NetworkConfig& config) {
     require(std::isfinite(statistics.mean[i]) && usable(statistics.scale[i]),
             "the scales of its statistics are not usable");
   }
-  const TimeColumn& time = statistics.time;
-  require(time.column >= -1 && time.column < config.channels && usable(time.gap),
-          "the column of times of its statistics is not usable");
-  const LabelColumns& labels = statistics.labels;
-  require(increasing_columns(labels.columns, config.channels),
-          "the columns of labels of its statistics are not usable");
-  const PlaceColumns& places = statistics.places;
-  require(increasing_columns(places.columns, config.channels) && places.columns.size() <= kMostDimensions &&
-              places.scale.size() == places.columns.size() &&
-              std::all_of(places.scale.begin(), places.scale.end(), usable),
-          "the columns of places of its statistics are not usable");
-  const Relations& relations = statistics.relations;
-  require(increasing_columns(relations.tabled, config.channels) && relations.tabled.size() <= kMostTabled,
-          "the tables of its statistics are not usable");
-  const auto is_column = [&](std::int64_t c) { return c >= 0 && c < config.channels; };
-  for (const ShapedColumns& shaped : relations.shaped) {
-    require(is_column(shaped.x) && is_column(shaped.y) && shaped.x != shaped.y,
-            "the shapes of its statistics are not usable");
-  }
-  require(relations.shaped.size() <= kMostShaped, "its statistics have too many shapes");
-  const auto is_label = [&](std::int64_t c) {
-    return std::find(labels.columns.begin(), labels.columns.end(), c) != labels.columns.end();
-  };
-  for (const LabelOrder& order : labels.orders) {
-    require(is_label(order.label) && order.column >= -1 && order.column < config.channels &&
-                order.column != order.label && usable(order.gap),
-            "the orders of rows of its statistics are not usable");
-  }
-  require(labels.orders.size() <= labels.columns.size(), "its statistics have too many orders of rows");
-  const CrossedColumns* before = nullptr;  // a pair of columns is told apart first
-  for (const CrossedColumns& crossed : labels.crossings) {
-    const bool again = before != nullptr && crossed.same_columns(*before);
-    require(crossed.first < crossed.second && is_label(crossed.first) && is_label(crossed.second) &&
-                again == (crossed.crossing != Crossing::apart),
-            "the crossed columns of its statistics are not usable");
-    before = &crossed;
-  }
-  require(labels.crossings.size() <= kMostCrossings, "its statistics have too many crossed columns");
-  require(statistics.mean.empty() || statistics.list != StatisticsList::none || !labels.columns.empty() ||
-              !places.columns.empty() || !statistics.relations.none(),
+  check_structure(statistics.structure, config.channels);
+  require(statistics.mean.empty() || statistics.list != StatisticsList::none || !statistics.structure.none(),
           "its statistics are of a list that is not known");
 }
 
@@ -158,7 +114,7 @@ std::vector<BaseChannel> base_channels(const NetworkConfig& config) {
 
 Statistics statistics_for(const NetworkConfig& config) {
   const StatisticsScale& s = config.statistics;
-  return Statistics(base_channels(config), s.list, s.time, s.labels, s.places, s.relations);
+  return Statistics(base_channels(config), s.list, s.structure, s.label_list);
 }
 
 // Without the padding of rows, which for a column or two would be most of it.
@@ -280,20 +236,14 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered, const La
   }
   statistics = {};
   if (!options.statistics) return;
-  LabelColumns& labels = statistics.labels;
-  if (ordered) {
-    statistics.time = find_time(data);
-  } else {
+  std::vector<std::int64_t> found;
+  if (!ordered) {
     statistics.list = StatisticsList::none;
-    labels.columns = find_labels(data);
+    found = find_labels(data);
   }
-  labels.columns = with_labels(declared, labels.columns);  // those, whether they look like it or not
-  labels.orders = find_orders(data, labels.columns, ordered, design);
-  labels.crossings = find_crossings(data, labels.columns, groups);
-  if (!ordered) statistics.places = find_places(data, design, labels.columns);
-  if (!ordered) statistics.relations = {find_shaped(data, labels.columns), find_tabled(data)};
-  if (!ordered && labels.columns.empty() && statistics.places.columns.empty() && statistics.relations.none())
-    return;
+  // What is declared is one, whether it looks like it or not.
+  statistics.structure = find_structure(data, ordered, with_labels(declared, found), groups, design);
+  if (!ordered && statistics.structure.none()) return;
   const Statistics plain = statistics_for(*this);
   const auto S = static_cast<std::size_t>(plain.size());
   std::vector<double> values(S * static_cast<std::size_t>(data.sets));
@@ -317,22 +267,6 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered, const La
   }
 }
 
-namespace {
-
-void labels_to_json(const LabelColumns& labels, json& statistics) {
-  statistics["labels"] = labels.columns;
-  // The first list goes without saying, as in the files of its time.
-  if (labels.list != LabelList::differences) statistics["label_list"] = static_cast<int>(labels.list);
-  for (const LabelOrder& order : labels.orders)
-    statistics["orders"].push_back({{"label", order.label}, {"column", order.column}, {"gap", order.gap}});
-  for (const CrossedColumns& crossed : labels.crossings) {
-    statistics["crossings"].push_back({{"columns", {crossed.first, crossed.second}},
-                                       {"crossing", kCrossings[static_cast<std::size_t>(crossed.crossing)]}});
-  }
-}
-
-}  // namespace
-
 json NetworkConfig::json() const {
   NetworkOptions copy = options;
   const Standardisation& s = standardisation;
@@ -355,15 +289,10 @@ json NetworkConfig::json() const {
     // The first list goes without saying, as in the files of its time.
     if (statistics.list != StatisticsList::first)
       result["statistics"]["list"] = static_cast<int>(statistics.list);
-    if (statistics.time.column >= 0)
-      result["statistics"]["time"] = {{"column", statistics.time.column}, {"gap", statistics.time.gap}};
-    if (!statistics.labels.columns.empty()) labels_to_json(statistics.labels, result["statistics"]);
-    const PlaceColumns& places = statistics.places;
-    if (!places.columns.empty())
-      result["statistics"]["places"] = {{"columns", places.columns}, {"scale", places.scale}};
-    for (const ShapedColumns& shaped : statistics.relations.shaped)
-      result["statistics"]["shapes"].push_back({shaped.x, shaped.y});
-    if (!statistics.relations.tabled.empty()) result["statistics"]["tables"] = statistics.relations.tabled;
+    // And so does that of labels.
+    if (!statistics.structure.labels.columns.empty() && statistics.label_list != LabelList::differences)
+      result["statistics"]["label_list"] = static_cast<int>(statistics.label_list);
+    structure_to_json(statistics.structure, result["statistics"]);
   }
   // The default head goes without saying: files and checkpoints from before there were others stay equal.
   if (options.head == kDefaultHead) {
@@ -376,43 +305,14 @@ json NetworkConfig::json() const {
 
 namespace {
 
-CrossedColumns crossing_from_json(const nlohmann::json& entry) {
-  const std::vector<std::int64_t> columns = whole_numbers(entry.at("columns"));
-  const auto name = entry.at("crossing").get<std::string>();
-  const auto known = std::find(kCrossings.begin(), kCrossings.end(), name);
-  require(columns.size() == 2 && known != kCrossings.end(),
-          "the crossed columns of its statistics are not usable");
-  return {columns[0], columns[1], static_cast<Crossing>(known - kCrossings.begin())};
-}
-
-Relations relations_from_json(const nlohmann::json& statistics) {
-  Relations relations;
-  if (statistics.contains("shapes")) {
-    for (const auto& entry : statistics.at("shapes")) {
-      const std::vector<std::int64_t> columns = whole_numbers(entry);
-      require(columns.size() == 2, "the shapes of its statistics are not usable");
-      relations.shaped.push_back({columns[0], columns[1]});
-    }
-  }
-  if (statistics.contains("tables")) relations.tabled = whole_numbers(statistics.at("tables"));
-  return relations;
-}
-
-LabelColumns labels_from_json(const nlohmann::json& statistics) {
-  LabelColumns labels;
-  labels.columns = whole_numbers(statistics.at("labels"));
-  const std::int64_t list = statistics.contains("label_list") ? whole_number(statistics.at("label_list")) : 0;
-  require(list >= 0 && list <= static_cast<std::int64_t>(kNewestLabels),
-          "its statistics of labels are of a list that is not known");
-  labels.list = static_cast<LabelList>(list);
-  const nlohmann::json none = nlohmann::json::array();
-  for (const auto& order : statistics.value("orders", none)) {
-    labels.orders.push_back(
-        {whole_number(order.at("label")), whole_number(order.at("column")), order.at("gap").get<double>()});
-  }
-  for (const auto& crossed : statistics.value("crossings", none))
-    labels.crossings.push_back(crossing_from_json(crossed));
-  return labels;
+// A list of statistics by its number; `unnamed` is that of files from before there were others.
+template <class List>
+List list_from_json(const nlohmann::json& statistics, const char* key, List unnamed, List newest) {
+  if (!statistics.contains(key)) return unnamed;
+  const std::int64_t list = whole_number(statistics.at(key));
+  require(list >= 0 && list <= static_cast<std::int64_t>(newest),
+          "its statistics are of a list that is not known");
+  return static_cast<List>(list);
 }
 
 }  // namespace
@@ -434,27 +334,13 @@ NetworkConfig NetworkConfig::from_json(const nlohmann::json& json) {
     if (json.contains("inputs")) config.inputs = inputs_from_json(json.at("inputs"));
     if (json.contains("statistics")) {
       const auto& t = json.at("statistics");
-      const std::int64_t list = t.contains("list") ? whole_number(t.at("list")) : 1;
-      require(list >= 0 && list <= static_cast<std::int64_t>(kNewestStatistics),
-              "its statistics are of a list that is not known");
-      config.statistics = {.mean = t.at("mean").get<std::vector<double>>(),
-                           .scale = t.at("scale").get<std::vector<double>>(),
-                           .list = static_cast<StatisticsList>(list),
-                           .time = {},
-                           .labels = {},
-                           .places = {},
-                           .relations = {}};
-      if (t.contains("time")) {
-        config.statistics.time = {whole_number(t.at("time").at("column")),
-                                  t.at("time").at("gap").get<double>()};
-      }
-      if (t.contains("labels")) config.statistics.labels = labels_from_json(t);
-      if (t.contains("places")) {
-        config.statistics.places = {whole_numbers(t.at("places").at("columns")),
-                                    t.at("places").at("scale").get<std::vector<double>>()};
-      }
+      config.statistics = {
+          .mean = t.at("mean").get<std::vector<double>>(),
+          .scale = t.at("scale").get<std::vector<double>>(),
+          .list = list_from_json(t, "list", StatisticsList::first, kNewestStatistics),
+          .label_list = list_from_json(t, "label_list", LabelList::differences, kNewestLabels),
+          .structure = structure_from_json(t)};
     }
-    if (json.contains("statistics")) config.statistics.relations = relations_from_json(json.at("statistics"));
     const auto& s = json.at("standardisation");
     config.standardisation = {
         s.at("mean").get<std::vector<double>>(), s.at("scale").get<std::vector<double>>(),

@@ -41,10 +41,8 @@ Standardisation learn_standardisation(Ragged<const float> data, const std::vecto
 struct StatisticsScale {
   std::vector<double> mean, scale;
   StatisticsList list = kNewestStatistics;
-  TimeColumn time;
-  LabelColumns labels;
-  PlaceColumns places;  // columns that say where
-  Relations relations;
+  LabelList label_list = kNewestLabels;
+  Structure structure;  // of the columns
 };
 
 struct NetworkOptions {

@@ -205,12 +205,12 @@ TEST(NetworkInput, FilesKeepTheirPlaces) {
   config.models = 2;
   config.learn_input(data, false, {}, {0, 1});
   const std::vector<std::int64_t> both = {0, 1};
-  EXPECT_EQ(config.statistics.places.columns, both);
+  EXPECT_EQ(config.statistics.structure.places.columns, both);
   EXPECT_FALSE(config.statistics.mean.empty());
   nlohmann::json description = config.json();
   const NetworkConfig read = NetworkConfig::from_json(description);
-  EXPECT_EQ(read.statistics.places.columns, both);
-  EXPECT_EQ(read.statistics.places.scale, config.statistics.places.scale);
+  EXPECT_EQ(read.statistics.structure.places.columns, both);
+  EXPECT_EQ(read.statistics.structure.places.scale, config.statistics.structure.places.scale);
   nlohmann::json& places = description["statistics"]["places"];
   const nlohmann::json good = places;
   for (const nlohmann::json& bad :
@@ -224,7 +224,7 @@ TEST(NetworkInput, FilesKeepTheirPlaces) {
     EXPECT_THROW(NetworkConfig::from_json(description), Error) << bad;
   }
   config.learn_input(data, false);
-  EXPECT_TRUE(config.statistics.places.columns.empty()) << "nobody said so";
+  EXPECT_TRUE(config.statistics.structure.places.columns.empty()) << "nobody said so";
 }
 
 // A file names the list of statistics it was trained with; those from before there were two do not.
@@ -239,7 +239,7 @@ TEST(NetworkInput, FilesKeepTheirListOfStatistics) {
   }
   description["statistics"]["list"] = 4;
   description["statistics"]["time"] = {{"column", 1}, {"gap", 0.5}};
-  EXPECT_EQ(NetworkConfig::from_json(description).statistics.time.column, 1);
+  EXPECT_EQ(NetworkConfig::from_json(description).statistics.structure.time.column, 1);
   for (const nlohmann::json& bad : std::vector<nlohmann::json>{{{"column", 2}, {"gap", 0.5}},
                                                                {{"column", -2}, {"gap", 0.5}},
                                                                {{"column", 1}, {"gap", 0}},
@@ -350,7 +350,7 @@ TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   const std::vector<std::int64_t> offsets = {0, 12, 24};
   NetworkConfig config = small({});
   config.learn_input(view(rows, offsets), false);
-  EXPECT_EQ(config.statistics.labels.columns, std::vector<std::int64_t>{0});
+  EXPECT_EQ(config.statistics.structure.labels.columns, std::vector<std::int64_t>{0});
   EXPECT_EQ(config.statistics.list, StatisticsList::none);
   EXPECT_FALSE(config.statistics.mean.empty());
   const NetworkConfig back = NetworkConfig::from_json(config.json());
@@ -364,7 +364,7 @@ TEST(NetworkInput, LabelsAreFoundAndStayInTheFile) {
   }
   config.options.statistics = false;
   config.learn_input(view(rows, offsets), false);
-  EXPECT_TRUE(config.statistics.labels.columns.empty());
+  EXPECT_TRUE(config.statistics.structure.labels.columns.empty());
 }
 
 // 60 rows of five teams at home and five away, whose strengths are held against each other; then a third
@@ -386,9 +386,9 @@ TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
   const Ragged<const float> data{{rows.data(), 60, 3, 3}, offsets.data(), 2};
   config.learn_input(data, false);
   const std::vector<CrossedColumns> expected = {{0, 1, Crossing::apart}, {0, 1, Crossing::opposed}};
-  EXPECT_EQ(config.statistics.labels.crossings, expected);
+  EXPECT_EQ(config.statistics.structure.labels.crossings, expected);
   const NetworkConfig back = NetworkConfig::from_json(config.json());
-  EXPECT_EQ(back.statistics.labels.crossings, expected);
+  EXPECT_EQ(back.statistics.structure.labels.crossings, expected);
   EXPECT_GT(Network<float>(back).statistics(), 0);
   for (const nlohmann::json& bad :
        std::vector<nlohmann::json>{{{"columns", {1, 0}}, {"crossing", "apart"}},
@@ -410,9 +410,10 @@ TEST(NetworkInput, CrossedLabelsAreFoundAndStayInTheFile) {
   EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
   // Labels that are said to name other things are taken at that word.
   config.learn_input(data, false, {{0}, {1}});
-  EXPECT_EQ(config.statistics.labels.crossings, (std::vector<CrossedColumns>{{0, 1, Crossing::apart}}));
+  EXPECT_EQ(config.statistics.structure.labels.crossings,
+            (std::vector<CrossedColumns>{{0, 1, Crossing::apart}}));
   config.learn_input(data, false, {{0, 1}});
-  EXPECT_EQ(config.statistics.labels.crossings, expected);
+  EXPECT_EQ(config.statistics.structure.labels.crossings, expected);
 }
 
 // 30 pairs of ten people, each of whom says of the other what that one says of them.
@@ -430,13 +431,13 @@ TEST(NetworkInput, WhatIsReturnedIsFoundWhereColumnsNameTheSameThings) {
   config.channels = 3;
   const Ragged<const float> data{{rows.data(), 120, 3, 3}, offsets.data(), 2};
   const auto returned = [&] {
-    const auto& found = config.statistics.labels.crossings;
+    const auto& found = config.statistics.structure.labels.crossings;
     return std::find(found.begin(), found.end(), CrossedColumns{0, 1, Crossing::returned}) != found.end();
   };
   config.learn_input(data, false, {{0, 1}});
   EXPECT_TRUE(returned());
   const NetworkConfig back = NetworkConfig::from_json(config.json());
-  EXPECT_EQ(back.statistics.labels.crossings, config.statistics.labels.crossings);
+  EXPECT_EQ(back.statistics.structure.labels.crossings, config.statistics.structure.labels.crossings);
   config.learn_input(data, false, {{0}, {1}});
   EXPECT_FALSE(returned());
 }
@@ -455,9 +456,9 @@ TEST(NetworkInput, OrdersOfRowsAreFoundAndStayInTheFile) {
   config.channels = 3;
   const Ragged<const float> data{{rows.data(), 140, 3, 3}, offsets.data(), 2};
   config.learn_input(data, true, {{0}}, {1});
-  EXPECT_EQ(config.statistics.labels.orders, (std::vector<LabelOrder>{{0, 1, 2}}));
+  EXPECT_EQ(config.statistics.structure.labels.orders, (std::vector<LabelOrder>{{0, 1, 2}}));
   const NetworkConfig back = NetworkConfig::from_json(config.json());
-  EXPECT_EQ(back.statistics.labels.orders, config.statistics.labels.orders);
+  EXPECT_EQ(back.statistics.structure.labels.orders, config.statistics.structure.labels.orders);
   EXPECT_GT(Network<float>(back).statistics(), 0);
   for (const nlohmann::json& bad : std::vector<nlohmann::json>{{{"label", 1}, {"column", 2}, {"gap", 1}},
                                                                {{"label", 0}, {"column", 3}, {"gap", 1}},
@@ -498,13 +499,13 @@ TEST(NetworkInput, ShapesAndTablesAreFoundAndStayInTheFile) {
   NetworkConfig config;
   config.channels = 4;
   config.learn_input({{rows.data(), 160, 4, 4}, offsets.data(), 2}, false);
-  const Relations& relations = config.statistics.relations;
+  const Relations& relations = config.statistics.structure.relations;
   EXPECT_NE(std::find(relations.shaped.begin(), relations.shaped.end(), ShapedColumns{0, 1}),
             relations.shaped.end());
   EXPECT_EQ(relations.tabled, (std::vector<std::int64_t>{2, 3}));
   const NetworkConfig back = NetworkConfig::from_json(config.json());
-  EXPECT_EQ(back.statistics.relations.shaped, relations.shaped);
-  EXPECT_EQ(back.statistics.relations.tabled, relations.tabled);
+  EXPECT_EQ(back.statistics.structure.relations.shaped, relations.shaped);
+  EXPECT_EQ(back.statistics.structure.relations.tabled, relations.tabled);
   EXPECT_GT(Network<float>(back).statistics(), 0);
   const auto refused = [&](const char* key, const nlohmann::json& bad) {
     nlohmann::json forged = config.json();

@@ -29,18 +29,17 @@ std::string head_text(const NetworkConfig& config) {
 }
 
 // What columns are taken for, a line each: "home and away: the same things, held against each other".
-std::vector<std::string> meanings(const StatisticsScale& statistics,
-                                  const std::vector<std::string>& columns) {
+std::vector<std::string> meanings(const Structure& structure, const std::vector<std::string>& columns) {
   const auto name = [&](std::int64_t c) { return columns[static_cast<std::size_t>(c)]; };
   std::vector<std::string> lines;
-  if (statistics.time.column >= 0) lines.push_back(name(statistics.time.column) + ": says when");
-  for (const std::int64_t c : statistics.labels.columns)
+  if (structure.time.column >= 0) lines.push_back(name(structure.time.column) + ": says when");
+  for (const std::int64_t c : structure.labels.columns)
     lines.push_back(name(c) + ": says which rows belong together");
-  for (const LabelOrder& order : statistics.labels.orders) {
+  for (const LabelOrder& order : structure.labels.orders) {
     lines.push_back(fmt::format("rows of each {}: follow on each other{}", name(order.label),
                                 order.column < 0 ? " as they stand" : " by " + name(order.column)));
   }
-  for (const CrossedColumns& crossed : statistics.labels.crossings) {
+  for (const CrossedColumns& crossed : structure.labels.crossings) {
     constexpr std::array words = {"looked at beside each other",
                                   "the same things, whose effects add up",
                                   "the same things, held against each other",
@@ -50,13 +49,13 @@ std::vector<std::string> meanings(const StatisticsScale& statistics,
     lines.push_back(fmt::format("{} and {}: {}", name(crossed.first), name(crossed.second),
                                 words[static_cast<std::size_t>(crossed.crossing)]));
   }
-  for (const ShapedColumns& shaped : statistics.relations.shaped)
+  for (const ShapedColumns& shaped : structure.relations.shaped)
     lines.push_back(fmt::format("{} over {}: steps, bends and curves", name(shaped.y), name(shaped.x)));
   std::vector<std::string> tabled;
-  for (const std::int64_t c : statistics.relations.tabled) tabled.push_back(name(c));
+  for (const std::int64_t c : structure.relations.tabled) tabled.push_back(name(c));
   if (!tabled.empty()) lines.push_back(fmt::format("{}: counted together", fmt::join(tabled, ", ")));
   std::vector<std::string> places;
-  for (const std::int64_t c : statistics.places.columns) places.push_back(name(c));
+  for (const std::int64_t c : structure.places.columns) places.push_back(name(c));
   if (!places.empty())
     lines.push_back(fmt::format("{}: {} where", fmt::join(places, ", "), places.size() > 1 ? "say" : "says"));
   return lines;
@@ -98,7 +97,8 @@ std::string network_text(const NetworkFile& file) {
       continue;
     line("", fmt::format("{}: {}", file.columns[c], input.text()));
   }
-  for (const std::string& meaning : meanings(file.config.statistics, file.columns)) line("", meaning);
+  for (const std::string& meaning : meanings(file.config.statistics.structure, file.columns))
+    line("", meaning);
   line("observations", fmt::format("{} to {}, {}", file.smallest_n, file.largest_n,
                                    file.ordered ? "in order" : "order irrelevant"));
   const std::size_t members = file.members.size();

@@ -811,12 +811,10 @@ class Crossed {
 
 struct Wanted {
   StatisticsList list;
+  LabelList label_list;
   const std::vector<PartialCorrelation>& partials;
   std::int64_t delays;
-  TimeColumn time;
-  const LabelColumns& labels;
-  const PlaceColumns& places;
-  const Relations& relations;
+  const Structure& structure;
 };
 
 void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
@@ -841,50 +839,46 @@ void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wa
   if (wanted.delays > 0) delays(c, wanted.delays, workspace, write);
   for (std::int64_t e = 0; e < c.E && list >= StatisticsList::with_shapes; ++e) {
     const BaseChannel& channel = base[static_cast<std::size_t>(e)];
-    if (!channel.many_values || channel.column == wanted.time.column) continue;
+    if (!channel.many_values || channel.column == wanted.structure.time.column) continue;
     regimes(raw, channel.column, workspace, write);
-    if (wanted.time.column < 0) even_periods(c, e, workspace, write);
+    if (wanted.structure.time.column < 0) even_periods(c, e, workspace, write);
   }
-  for (std::int64_t e = 0; e < c.E && wanted.time.column >= 0; ++e)
-    with_times(c, e, base[static_cast<std::size_t>(e)], list, wanted.time, raw, workspace, write);
+  for (std::int64_t e = 0; e < c.E && wanted.structure.time.column >= 0; ++e)
+    with_times(c, e, base[static_cast<std::size_t>(e)], list, wanted.structure.time, raw, workspace, write);
 }
 
 void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
          Matrix<const float> raw, Workspace& workspace, Writer& write) {
   if (wanted.list != StatisticsList::none) of_series(c, base, wanted, raw, workspace, write);
-  for (const std::int64_t label : wanted.labels.columns) {
+  for (const std::int64_t label : wanted.structure.labels.columns) {
     const Workspace::Scope scope(workspace);
     const Groups groups = groups_of(raw, label, workspace);
     differences(c, base, label, groups, raw, workspace, write);
     explanations(c, base, label, groups, workspace, write);
-    if (wanted.labels.list < LabelList::with_slopes) continue;
+    if (wanted.label_list < LabelList::with_slopes) continue;
     differing_slopes(c, base, label, groups, workspace, write);
-    for (const LabelOrder& order : wanted.labels.orders) {
+    for (const LabelOrder& order : wanted.structure.labels.orders) {
       if (order.label == label) carried(c, base, order, groups, raw, workspace, write);
     }
   }
   Crossed crossed(c, base, raw, workspace);
-  const std::span<const CrossedColumns> crossings(wanted.labels.crossings);
+  const std::span<const CrossedColumns> crossings(wanted.structure.labels.crossings);
   for (std::size_t first = 0, end = 0; first < crossings.size(); first = end) {
     end = first + 1;
     while (end < crossings.size() && crossings[end].same_columns(crossings[first])) ++end;
     crossed(crossings.subspan(first, end - first), write);
   }
-  if (!wanted.places.columns.empty()) patches(c, base, wanted.places, raw, workspace, write);
-  shapes(raw, wanted.relations.shaped, workspace, write);
-  tables(raw, wanted.relations.tabled, workspace, write);
+  if (!wanted.structure.places.columns.empty())
+    patches(c, base, wanted.structure.places, raw, workspace, write);
+  shapes(raw, wanted.structure.relations.shaped, workspace, write);
+  tables(raw, wanted.structure.relations.tabled, workspace, write);
 }
 
 }  // namespace
 
-Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeColumn time,
-                       LabelColumns labels, PlaceColumns places, Relations relations)
-    : base_(std::move(base)),
-      list_(list),
-      time_(time),
-      labels_(std::move(labels)),
-      places_(std::move(places)),
-      relations_(std::move(relations)) {
+Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, Structure structure,
+                       LabelList label_list)
+    : base_(std::move(base)), list_(list), label_list_(label_list), structure_(std::move(structure)) {
   const std::int64_t E = base_channels();
   // Indicators of one column say nothing of each other but what memory tells.
   const bool several = E > 0 && base_.front().column != base_.back().column;
@@ -901,8 +895,8 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, TimeC
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, relations_},
-      raw, workspace, count);
+  all(channels_of(zeros, workspace), base_, {list_, label_list_, partials_, delays_, structure_}, raw,
+      workspace, count);
   size_ = count.count();
 }
 
@@ -910,8 +904,8 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, partials_, delays_, time_, labels_, places_, relations_},
-      raw, workspace, write);
+  all(channels_of(base, workspace), base_, {list_, label_list_, partials_, delays_, structure_}, raw,
+      workspace, write);
 }
 
 }  // namespace occam

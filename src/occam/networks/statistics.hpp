@@ -15,15 +15,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "occam/data/carry_over.hpp"
-#include "occam/data/crossed_labels.hpp"
-#include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/partial_correlations.hpp"
-#include "occam/data/places.hpp"
-#include "occam/data/series.hpp"
-#include "occam/data/shapes.hpp"
-#include "occam/data/tables.hpp"
+#include "occam/data/structure.hpp"
 #include "occam/nn/workspace.hpp"
 
 namespace occam {
@@ -51,28 +45,11 @@ inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_shapes;
 enum class LabelList { differences = 0, with_slopes = 1 };
 inline constexpr LabelList kNewestLabels = LabelList::with_slopes;
 
-// What columns of exchangeable data are looked at beside each other.
-struct Relations {
-  std::vector<ShapedColumns> shaped;  // one over the other
-  std::vector<std::int64_t> tabled;   // each with each
-
-  bool none() const { return shaped.empty() && tabled.empty(); }
-};
-
-// Columns that say which rows belong together, and what is known of them.
-struct LabelColumns {
-  std::vector<std::int64_t> columns;
-  LabelList list = kNewestLabels;
-  std::vector<LabelOrder> orders;         // of those whose rows follow on each other
-  std::vector<CrossedColumns> crossings;  // of those that are looked at beside each other
-};
-
 class Statistics {
  public:
   Statistics() = default;
   explicit Statistics(std::vector<BaseChannel> base, StatisticsList list = kNewestStatistics,
-                      TimeColumn time = {}, LabelColumns labels = {}, PlaceColumns places = {},
-                      Relations relations = {});
+                      Structure structure = {}, LabelList label_list = kNewestLabels);
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
@@ -84,10 +61,8 @@ class Statistics {
  private:
   std::vector<BaseChannel> base_;
   StatisticsList list_ = kNewestStatistics;
-  TimeColumn time_;
-  LabelColumns labels_;
-  PlaceColumns places_;
-  Relations relations_;
+  LabelList label_list_ = kNewestLabels;
+  Structure structure_;
   std::vector<PartialCorrelation> partials_;
   std::int64_t delays_ = 0;  // the longest that is looked at
   std::int64_t size_ = 0;

@@ -189,7 +189,7 @@ TEST(Statistics, TellHowLongASymbolIsRememberedWhereAColumnSaysWhen) {
       for (const double x : {static_cast<double>(i), state}) base.push_back(x);
       for (const double x : {static_cast<double>(i), state}) raw.push_back(static_cast<float>(x));
     }
-    const Statistics statistics({{0, true}, {1, false}}, kNewestStatistics, {0, 1.0});
+    const Statistics statistics({{0, true}, {1, false}}, kNewestStatistics, {.time = {0, 1.0}});
     std::vector<double> out(static_cast<std::size_t>(statistics.size()));
     Workspace workspace;
     statistics.of({base.data(), 100, 2, 2}, {raw.data(), 100, 2, 2}, out.data(), workspace);
@@ -210,7 +210,7 @@ std::vector<double> of_times(double size, StatisticsList list) {
     base.insert(base.end(), {at, size * std::sin(2 * std::numbers::pi * at / 7.3) + rng.normal()});
   }
   const std::vector<float> raw(base.begin(), base.end());
-  const Statistics statistics({{0, true}, {1, true}}, list, {0, 1.0});
+  const Statistics statistics({{0, true}, {1, true}}, list, {.time = {0, 1.0}});
   std::vector<double> out(static_cast<std::size_t>(statistics.size()));
   Workspace workspace;
   statistics.of({base.data(), 80, 2, 2}, {raw.data(), 80, 2, 2}, out.data(), workspace);
@@ -269,8 +269,8 @@ TEST(Statistics, TellOfShapesAndTables) {
       for (const double value : {x, y, a, related && i % 2 == 0 ? a : b}) base.push_back(value);
     }
     const std::vector<float> raw(base.begin(), base.end());
-    const Statistics all({{0, true}, {1, true}, {2, false}, {3, false}}, StatisticsList::none, {}, {}, {},
-                         {.shaped = {{0, 1}}, .tabled = {2, 3}});
+    const Statistics all({{0, true}, {1, true}, {2, false}, {3, false}}, StatisticsList::none,
+                         {.relations = {.shaped = {{0, 1}}, .tabled = {2, 3}}});
     std::vector<double> out(static_cast<std::size_t>(all.size()));
     Workspace workspace;
     all.of({base.data(), 120, 4, 4}, {raw.data(), 120, 4, 4}, out.data(), workspace);
@@ -297,8 +297,8 @@ std::vector<double> of_places(double share, double spoilt = 0.5) {
   }
   std::vector<float> raw(base.begin(), base.end());
   raw[3] = static_cast<float>(spoilt);
-  const Statistics statistics({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {},
-                              {{0, 1}, {1, 1}});
+  const Statistics statistics({{0, true}, {1, true}, {2, true}}, StatisticsList::none,
+                              {.places = {{0, 1}, {1, 1}}});
   std::vector<double> out(static_cast<std::size_t>(statistics.size()));
   Workspace workspace;
   statistics.of({base.data(), 60, 3, 3}, {raw.data(), 60, 3, 3}, out.data(), workspace);
@@ -331,7 +331,7 @@ std::vector<double> of_labels(double apart, std::size_t missing = 0) {
     base.push_back(static_cast<std::size_t>(i) < missing ? NAN : own[k] + rng.normal());
   }
   raw.assign(base.begin(), base.end());
-  const Statistics statistics({{0, false}, {1, true}}, StatisticsList::none, {}, {.columns = {0}});
+  const Statistics statistics({{0, false}, {1, true}}, StatisticsList::none, {.labels = {.columns = {0}}});
   std::vector<double> out(static_cast<std::size_t>(statistics.size()));
   Workspace workspace;
   statistics.of({base.data(), kRows, 2, 2}, {raw.data(), kRows, 2, 2}, out.data(), workspace);
@@ -367,9 +367,10 @@ std::vector<double> of_crossed(double words, const std::vector<CrossedColumns>& 
       base.push_back(x);
   }
   const std::vector<float> raw(base.begin(), base.end());
-  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {},
-                       {.columns = {0, 1}, .crossings = crossings});
-  const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {}, {.columns = {0, 1}});
+  const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none,
+                       {.labels = {.columns = {0, 1}, .crossings = crossings}});
+  const Statistics labels({{0, true}, {1, true}, {2, true}}, StatisticsList::none,
+                          {.labels = {.columns = {0, 1}}});
   std::vector<double> out(static_cast<std::size_t>(all.size()));
   Workspace workspace;
   all.of({base.data(), kRows, 3, 3}, {raw.data(), kRows, 3, 3}, out.data(), workspace);
@@ -405,9 +406,9 @@ std::vector<double> of_people(double slopes, double carry, LabelColumns labels) 
   }
   const std::vector<float> raw(base.begin(), base.end());
   const std::vector<BaseChannel> channels = {{0, true}, {1, true}, {2, true}};
-  const Statistics all(channels, StatisticsList::none, {}, labels);
-  const Statistics before(channels, StatisticsList::none, {},
-                          {.columns = labels.columns, .list = LabelList::differences});
+  const Statistics all(channels, StatisticsList::none, {.labels = labels});
+  const Statistics before(channels, StatisticsList::none, {.labels = {.columns = labels.columns}},
+                          LabelList::differences);
   std::vector<double> out(static_cast<std::size_t>(all.size()));
   Workspace workspace;
   all.of({base.data(), kRows, 3, 3}, {raw.data(), kRows, 3, 3}, out.data(), workspace);
@@ -445,8 +446,8 @@ TEST(Statistics, TellWhatIsSaidTheOtherWayAround) {
       for (const double value : {a, b, said, b, a, returned * said + rng.normal()}) base.push_back(value);
     }
     const std::vector<float> raw(base.begin(), base.end());
-    const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none, {},
-                         {.columns = {0, 1}, .crossings = {{0, 1}, {0, 1, Crossing::returned}}});
+    const Statistics all({{0, true}, {1, true}, {2, true}}, StatisticsList::none,
+                         {.labels = {.columns = {0, 1}, .crossings = {{0, 1}, {0, 1, Crossing::returned}}}});
     std::vector<double> out(static_cast<std::size_t>(all.size()));
     Workspace workspace;
     all.of({base.data(), 60, 3, 3}, {raw.data(), 60, 3, 3}, out.data(), workspace);
@@ -461,7 +462,7 @@ TEST(Statistics, TellWhatIsSaidTheOtherWayAround) {
 // Indicators of two atoms say as much as two columns of their own, not as the two symbols of one.
 TEST(Statistics, TellOfEachAtomByItself) {
   const auto size = [](std::vector<BaseChannel> base) {
-    return Statistics(std::move(base), StatisticsList::with_waves_and_memory, {}, {}).size();
+    return Statistics(std::move(base), StatisticsList::with_waves_and_memory).size();
   };
   EXPECT_EQ(size({{0, true}, {0, false}, {0, false}}), size({{0, true}, {1, false}, {2, false}}));
   EXPECT_LT(size({{0, false}, {0, false}}), size({{0, false}, {1, false}})) << "levels go together";

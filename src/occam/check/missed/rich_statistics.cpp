@@ -294,7 +294,7 @@ RichStatistics RichStatistics::learn(Ragged<const float> data, const std::vector
                                      bool ordered, const std::vector<bool>& design,
                                      const LabelGroups& labels) {
   RichStatistics result = learn_columns(data, columns, ordered, design, labels);
-  result.apart_ = AtomsApart(data, kMostLevels, result.time_.column);
+  result.apart_ = AtomsApart(data, kMostLevels, result.structure_.time.column);
   if (!result.apart_.any()) return result;
   std::vector<float> room;
   data.x = result.apart_.rows(data.x, room);
@@ -327,16 +327,9 @@ RichStatistics RichStatistics::learn_columns(Ragged<const float> data,
                                              std::vector<bool> design, const LabelGroups& labels) {
   RichStatistics result;
   result.ordered_ = ordered;
-  if (ordered) result.time_ = find_time(data);
-  result.labels_ = with_labels(columns_in(labels), find_labels(data));
-  result.orders_ = find_orders(data, result.labels_, ordered, design_columns(design));
-  result.crossings_ = find_crossings(data, result.labels_, labels);
   design.resize(columns.size(), false);
-  if (!ordered) {
-    result.places_ = find_places(data, design_columns(design), result.labels_);
-    result.shaped_ = find_shaped(data, result.labels_);
-    result.tabled_ = find_tabled(data);
-  }
+  result.structure_ = find_structure(data, ordered, with_labels(columns_in(labels), find_labels(data)),
+                                     labels, design_columns(design));
   result.sketch_ = Sketch::learn(data, columns, ordered, false, design);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Typical typical;
@@ -422,8 +415,8 @@ void RichStatistics::collect(Matrix<const float> rows, Collector& out) const {
     profiles(data, out);
   }
   if (ordered_) lagged_pairs(data, out);
-  if (time_.column >= 0) fades(rows, out);
-  if (!places_.columns.empty()) patches(rows, out);
+  if (structure_.time.column >= 0) fades(rows, out);
+  if (!structure_.places.columns.empty()) patches(rows, out);
   shapes(rows, out);
   tables(rows, out);
   differences(data, out);
@@ -759,7 +752,7 @@ void RichStatistics::series(const Typical& typical, const std::vector<double>& v
   autoregressions(values, typical.centre / typical.scale, name, out);
   autoregressions(tame, 0, "asinh " + name, out);
   if (typical.levels.empty()) regimes(typical, values, out);
-  if (typical.levels.empty() && time_.column < 0) {
+  if (typical.levels.empty() && structure_.time.column < 0) {
     std::vector<double> room(even_room(values.size()));
     put_periods(find_even_periods(values, room), name, 2, out);
   }
@@ -971,18 +964,18 @@ void RichStatistics::delays(const std::vector<double>& a, const std::vector<doub
 // Where one column says when: how long the others are remembered, and whether they drift.
 void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
   std::vector<double> times, values;
-  for (std::int64_t r = 0; r < rows.rows; ++r) times.push_back(rows.row(r)[time_.column]);
+  for (std::int64_t r = 0; r < rows.rows; ++r) times.push_back(rows.row(r)[structure_.time.column]);
   for (std::size_t c = 0; c < std::min(columns_.size(), kMostDescribed); ++c) {
     const Typical& typical = columns_[c];
-    if (typical.design || static_cast<std::int64_t>(c) == time_.column) continue;
+    if (typical.design || static_cast<std::int64_t>(c) == structure_.time.column) continue;
     // Of more than two levels it is their order that would be remembered, which may mean nothing.
     if (!typical.levels.empty() && typical.levels.size() != 2) continue;
     values.clear();
     for (std::int64_t r = 0; r < rows.rows; ++r) values.push_back(rows.row(r)[c]);
-    const FadingMemory memory = fading_memory(times, values, time_.gap);
+    const FadingMemory memory = fading_memory(times, values, structure_.time.gap);
     for (std::size_t k = 0; k < kMemories; ++k) {
       out.put(memory.level[k], "evidence that {} is remembered for {:.3g}", typical.name,
-              time_.gap * memory_of(k));
+              structure_.time.gap * memory_of(k));
     }
     const double level = FadingMemory::any(memory.level), line = FadingMemory::any(memory.line);
     out.put(level, "evidence that {} is remembered", typical.name);
@@ -996,7 +989,8 @@ void RichStatistics::fades(Matrix<const float> rows, Collector& out) const {
 void RichStatistics::comes_back(const Typical& typical, std::span<const double> times,
                                 std::span<const double> values, Collector& out) const {
   std::vector<double> room(6 * values.size());
-  put_periods(find_periods(times, values, time_.gap, room), typical.name, time_.gap, out);
+  const double gap = structure_.time.gap;
+  put_periods(find_periods(times, values, gap, room), typical.name, gap, out);
 }
 
 void RichStatistics::put_periods(const Periods& found, const std::string& name, double shortest,
@@ -1032,7 +1026,7 @@ void RichStatistics::regimes(const Typical& typical, const std::vector<double>& 
 // What one column is over another where that is more than a line.
 void RichStatistics::shapes(Matrix<const float> rows, Collector& out) const {
   std::vector<Point> room(static_cast<std::size_t>(rows.rows));
-  for (const ShapedColumns& columns : shaped_) {
+  for (const ShapedColumns& columns : structure_.relations.shaped) {
     const Shapes found = find_shapes(points_by_x(rows, columns, room));
     const std::string of = fmt::format("{} over {}", columns_[static_cast<std::size_t>(columns.y)].name,
                                        columns_[static_cast<std::size_t>(columns.x)].name);
@@ -1050,17 +1044,17 @@ void RichStatistics::shapes(Matrix<const float> rows, Collector& out) const {
 
 // Whether columns of few values depend on each other.
 void RichStatistics::tables(Matrix<const float> rows, Collector& out) const {
-  const std::size_t K = tabled_.size(), n = static_cast<std::size_t>(rows.rows);
+  const std::vector<std::int64_t>& tabled = structure_.relations.tabled;
+  const std::size_t K = tabled.size(), n = static_cast<std::size_t>(rows.rows);
   if (K < 2) return;
   std::vector<std::int32_t> codes(K * n);
   std::vector<std::int64_t> categories;
   for (std::size_t k = 0; k < K; ++k)
-    categories.push_back(
-        categories_of(rows, tabled_[k], kMostCategories, std::span(codes).subspan(k * n, n)));
+    categories.push_back(categories_of(rows, tabled[k], kMostCategories, std::span(codes).subspan(k * n, n)));
   std::vector<double> gains(table_pairs(K) + table_triples(K));
   table_evidences(codes, categories, gains);
   const auto name = [&](std::size_t k) -> const std::string& {
-    return columns_[static_cast<std::size_t>(tabled_[k])].name;
+    return columns_[static_cast<std::size_t>(tabled[k])].name;
   };
   std::size_t at = 0;
   for (std::size_t a = 0; a < K; ++a) {
@@ -1087,9 +1081,9 @@ void RichStatistics::patches(Matrix<const float> rows, Collector& out) const {
     values.clear();
     for (std::int64_t r = 0; r < rows.rows; ++r) {
       const float* row = rows.row(r);
-      if (!std::isnan(row[c])) values.push_back(placed(row, places_, row[c]));
+      if (!std::isnan(row[c])) values.push_back(placed(row, structure_.places, row[c]));
     }
-    const Patches found = find_patches(values, places_.columns.size());
+    const Patches found = find_patches(values, structure_.places.columns.size());
     for (std::size_t k = 0; k < kPatches; ++k) {
       out.put(found.level[k], "evidence for patches of {} within {:.2g} that make {:.1f} of it", typical.name,
               patch_reach(k / kPatchShares.size()), kPatchShares[k % kPatchShares.size()]);
@@ -1106,7 +1100,7 @@ void RichStatistics::patches(Matrix<const float> rows, Collector& out) const {
 // Where a column says which rows belong together: by how much the others differ between these.
 void RichStatistics::differences(const Values& data, Collector& out) const {
   std::size_t pairs = 0;
-  for (const std::int64_t label : labels_) {
+  for (const std::int64_t label : structure_.labels.columns) {
     const auto l = static_cast<std::size_t>(label);
     std::vector<std::int32_t> order(data.plain[l].size()), groups(order.size());
     std::vector<LabelMean> room(static_cast<std::size_t>(group_rows(data.plain[l], order, groups)));
@@ -1129,7 +1123,7 @@ void RichStatistics::differences(const Values& data, Collector& out) const {
 
 // And in how they go with each other.
 void RichStatistics::slopes(const Values& data, Collector& out) const {
-  for (const std::int64_t label : labels_) {
+  for (const std::int64_t label : structure_.labels.columns) {
     const auto l = static_cast<std::size_t>(label);
     std::vector<std::int32_t> order(data.plain[l].size()), groups(order.size());
     std::vector<LineSums> room(static_cast<std::size_t>(group_rows(data.plain[l], order, groups)));
@@ -1151,7 +1145,7 @@ void RichStatistics::slopes(const Values& data, Collector& out) const {
 
 // And where their rows follow on each other: whether values carry over.
 void RichStatistics::carried(const Values& data, Collector& out) const {
-  for (const LabelOrder& by : orders_) {
+  for (const LabelOrder& by : structure_.labels.orders) {
     const auto l = static_cast<std::size_t>(by.label);
     const std::size_t n = data.plain[l].size();
     std::vector<std::int32_t> row_room(n), groups(n);
@@ -1182,7 +1176,7 @@ void RichStatistics::carried(const Values& data, Collector& out) const {
 // Where two columns say which rows belong together: what each of them says beside the other.
 void RichStatistics::crossings(const Values& data, Collector& out) const {
   const auto column = [&](std::int64_t c) -> const Typical& { return columns_[static_cast<std::size_t>(c)]; };
-  for (const CrossedColumns& crossed : crossings_) {
+  for (const CrossedColumns& crossed : structure_.labels.crossings) {
     const std::vector<double>& first = data.plain[static_cast<std::size_t>(crossed.first)];
     const std::vector<double>& second = data.plain[static_cast<std::size_t>(crossed.second)];
     // Columns that name the same things are compared with each other, so back to what was given.

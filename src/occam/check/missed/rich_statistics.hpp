@@ -12,14 +12,9 @@
 #include <vector>
 
 #include "occam/check/missed/atoms_apart.hpp"
-#include "occam/data/carry_over.hpp"
-#include "occam/data/crossed_labels.hpp"
-#include "occam/data/labels.hpp"
 #include "occam/data/matrix.hpp"
 #include "occam/data/periods.hpp"
-#include "occam/data/places.hpp"
-#include "occam/data/series.hpp"
-#include "occam/data/shapes.hpp"
+#include "occam/data/structure.hpp"
 #include "occam/scope/sketch.hpp"
 
 namespace occam {
@@ -110,13 +105,7 @@ class RichStatistics {
 
   std::vector<Typical> columns_;
   bool ordered_ = false;
-  TimeColumn time_;
-  std::vector<std::int64_t> labels_;  // columns
-  std::vector<LabelOrder> orders_;    // of the rows of a label
-  std::vector<CrossedColumns> crossings_;
-  PlaceColumns places_;
-  std::vector<ShapedColumns> shaped_;
-  std::vector<std::int64_t> tabled_;
+  Structure structure_;
   Sketch sketch_;
   std::vector<std::string> names_;
   // Where values come again and again: the same of data with these apart, as far as it says something else.
