@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kFewest = 8;         // points that can tell a shape from chance
 constexpr std::ptrdiff_t kOnEachSide = 3;  // of a place
 constexpr double kPerfect = 1e-9;          // below this share of the variance a fit is perfect
+constexpr std::size_t kBlock = 64;         // places that are summed over together
 // Shapes are looked at where one of them gains so much over a line, in this share of all data sets. A curve
 // is fitted, for which it pays.
 constexpr double kShareShaped = 0.03, kClearlyShaped = 6, kPriceOfCurve = 1.5;
@@ -50,23 +51,60 @@ double explained_beside_line(const Sums& all, double sum, double with_x, double 
   return left > kPerfect * squares ? of_y * of_y / left : 0;
 }
 
-// The mean of likelihood ratios over places, and the best of them.
+// x^(n / 2) of each, without logarithms: there are many, and n is the same for all of them.
+void to_power(std::span<double> x, std::int64_t n) {
+  std::array<double, kBlock> power;
+  for (std::size_t i = 0; i < x.size(); ++i) power[i] = n % 2 == 1 ? std::sqrt(x[i]) : 1;
+  for (std::int64_t m = n / 2; m > 0; m /= 2) {
+    for (std::size_t i = 0; m % 2 == 1 && i < x.size(); ++i) power[i] *= x[i];
+    for (double& y : x) y *= y;
+  }
+  std::copy_n(power.begin(), x.size(), x.begin());
+}
+
+// The mean of likelihood ratios over places, and the best of them, from what is left of the variance when
+// there is something at a place: a ratio of likelihoods is one of such shares, to the power n / 2.
 class Places {
  public:
-  void add(double gain, double at) {
-    if (gain > best_) {
-      sum_ *= std::exp(best_ - gain);
-      best_ = gain;
+  explicit Places(std::int64_t n) : n_(n) {}
+
+  void add(double left, double at) {
+    left = std::max(left, 0.0) + kPerfect;
+    if (left < least_) {
+      least_ = left;
       at_ = at;
     }
-    sum_ += std::exp(gain - best_);
-    ++count_;
+    block_[filled_++] = left;
+    if (filled_ == kBlock) take();
   }
-  double gain() const { return count_ > 0 ? best_ + std::log(sum_ / count_) : 0; }
+  // As a gain over a fit that leaves all.
+  double gain() {
+    take();
+    return count_ > 0 ? std::log(sum_ / count_) - 0.5 * static_cast<double>(n_) * std::log(least_) : 0;
+  }
   double at() const { return at_; }
 
  private:
-  double best_ = -1e300, sum_ = 0, count_ = 0, at_ = 0;
+  void take() {
+    const std::span<double> lefts = std::span(block_).first(filled_);
+    for (double& left : lefts) left = least_ / left;
+    to_power(lefts, n_);
+    if (sum_ > 0 && least_ < before_) {
+      double shrunk[] = {least_ / before_};
+      to_power(shrunk, n_);
+      sum_ *= shrunk[0];
+    }
+    for (const double ratio : lefts) sum_ += ratio;
+    count_ += static_cast<double>(filled_);
+    before_ = least_;
+    filled_ = 0;
+  }
+
+  std::int64_t n_;
+  std::array<double, kBlock> block_;
+  std::size_t filled_ = 0;
+  double least_ = HUGE_VAL, before_ = HUGE_VAL;  // now, and when the last block was taken
+  double sum_ = 0, count_ = 0, at_ = 0;
 };
 
 }  // namespace
@@ -100,9 +138,9 @@ Shapes find_shapes(std::span<const Point> points) {
   result.line = gain(line);
   result.curve = gain(line - explained_beside_line(all, all.xx, cubes, squares_y, fourths));
 
-  Places level_step, step, bend, lines;
-  Sums before;
   const auto n = std::ssize(points);
+  Places level_step(n), step(n), bend(n), lines(n);
+  Sums before;
   for (std::ptrdiff_t k = 0; k + kOnEachSide < n; ++k) {
     const Point p = scaled(points[static_cast<std::size_t>(k)]);
     before.add(p);
@@ -111,12 +149,13 @@ Shapes find_shapes(std::span<const Point> points) {
     const Sums after = all.without(before);
     const double given_at = 0.5 * (points[static_cast<std::size_t>(k)].x + next.x);
     const double at = (given_at - mean_x) * by_x;
-    level_step.add(gain(before.beside_level() + after.beside_level()), given_at);
-    lines.add(gain(before.beside_line() + after.beside_line()), given_at);
-    step.add(gain(line - explained_beside_line(all, after.n, after.x, after.y, after.n)), given_at);
-    bend.add(gain(line - explained_beside_line(all, after.x - at * after.n, after.xx - at * after.x,
-                                               after.xy - at * after.y,
-                                               after.xx - 2 * at * after.x + at * at * after.n)),
+    level_step.add((before.beside_level() + after.beside_level()) / whole, given_at);
+    lines.add((before.beside_line() + after.beside_line()) / whole, given_at);
+    step.add((line - explained_beside_line(all, after.n, after.x, after.y, after.n)) / whole, given_at);
+    bend.add((line - explained_beside_line(all, after.x - at * after.n, after.xx - at * after.x,
+                                           after.xy - at * after.y,
+                                           after.xx - 2 * at * after.x + at * at * after.n)) /
+                 whole,
              given_at);
   }
   result.level_step = level_step.gain();
@@ -165,10 +204,14 @@ std::span<const Point> some_points(Matrix<const float> rows, ShapedColumns colum
 
 }  // namespace
 
-std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vector<std::int64_t>& but) {
+std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vector<std::int64_t>& but,
+                                       const std::vector<std::int64_t>& design) {
+  const auto is_in = [](const std::vector<std::int64_t>& list, std::int64_t c) {
+    return std::find(list.begin(), list.end(), c) != list.end();
+  };
   std::vector<std::int64_t> columns;
   for (std::int64_t c = 0; c < data.x.columns; ++c) {
-    if (std::find(but.begin(), but.end(), c) == but.end()) columns.push_back(c);
+    if (!is_in(but, c)) columns.push_back(c);
   }
   const auto pairs = static_cast<std::int64_t>(columns.size() * columns.size());
   const std::int64_t sets =
@@ -181,8 +224,9 @@ std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vect
   std::array<Point, kMostRows> room;
   for (const std::int64_t x : columns) {
     for (const std::int64_t y : columns) {
+      if (x == y || is_in(design, y)) continue;
       double clear = 0, vary = 0;
-      for (std::int64_t k = 0; k < sets && x != y; ++k) {
+      for (std::int64_t k = 0; k < sets; ++k) {
         const std::int64_t set = k * data.sets / sets;
         const Matrix<const float> rows = data.x.rows_from(data.offsets[set], data.size(set));
         const std::span<const Point> points = some_points(rows, {x, y}, room);

@@ -35,9 +35,10 @@ struct ShapedColumns {
 };
 
 // Those where a shape says clearly more than a line in a share of the data sets; of these the kMostShaped
-// where it does so most often. Columns `but` are not looked at.
+// where it does so most often. Columns `but` are not looked at, and those of the design over no other one.
 inline constexpr std::size_t kMostShaped = 6;
-std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vector<std::int64_t>& but);
+std::vector<ShapedColumns> find_shaped(Ragged<const float> data, const std::vector<std::int64_t>& but,
+                                       const std::vector<std::int64_t>& design);
 
 // The points of two columns, by x; rows that lack a value are passed over. `room`: as many as rows.
 std::span<Point> points_by_x(Matrix<const float> rows, ShapedColumns columns, std::span<Point> room);

@@ -109,7 +109,7 @@ TEST(Shapes, OfNothingAreNothing) {
 
 // Twenty data sets of two columns and one that says nothing.
 TEST(Shapes, AreLookedForWhereTheyAreClear) {
-  const auto found = [](Is is) {
+  const auto found = [](Is is, const std::vector<std::int64_t>& design = {}) {
     std::vector<float> x;
     std::vector<std::int64_t> offsets = {0};
     for (std::uint64_t set = 0; set < 20; ++set) {
@@ -120,11 +120,14 @@ TEST(Shapes, AreLookedForWhereTheyAreClear) {
       }
       offsets.push_back(offsets.back() + 60);
     }
-    return find_shaped({{x.data(), 1200, 3, 3}, offsets.data(), 20}, {2});
+    return find_shaped({{x.data(), 1200, 3, 3}, offsets.data(), 20}, {2}, design);
   };
   EXPECT_TRUE(found(Is::line).empty());
   const std::vector<ShapedColumns> bends = found(Is::bend);
   EXPECT_NE(std::find(bends.begin(), bends.end(), ShapedColumns{0, 1}), bends.end());
+  // Nobody asks what an experimenter did over what came of it.
+  EXPECT_EQ(found(Is::bend, {0}), (std::vector<ShapedColumns>{{0, 1}}));
+  EXPECT_TRUE(found(Is::bend, {1}).size() < bends.size());
 }
 
 }  // namespace

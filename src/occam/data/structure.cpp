@@ -16,7 +16,7 @@ Structure find_structure(Ragged<const float> data, bool ordered, std::vector<std
     found.time = find_time(data);
   } else {
     found.places = find_places(data, design, labels);
-    found.relations = {find_shaped(data, labels), find_tabled(data)};
+    found.relations = {find_shaped(data, labels, design), find_tabled(data)};
   }
   found.labels = {labels, find_orders(data, labels, ordered, design), find_crossings(data, labels, groups)};
   return found;

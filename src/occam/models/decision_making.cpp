@@ -438,6 +438,7 @@ ProblemSpec six_accumulators(const Prior& st0_4, const Prior& st0_5, const Prior
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"statistics", false},
                                                                        {"inv_width", 96},
                                                                        {"after_width", 96},
                                                                        {"after_layers", 2},

@@ -302,6 +302,7 @@ ProblemSpec grid_of_mixtures(double last_mu1) {
                                                                        {"moments", 0},
                                                                        {"inputs", "plain"},
                                                                        {"growth", false},
+                                                                       {"statistics", false},
                                                                        {"inv_width", 64},
                                                                        {"after_width", 64},
                                                                        {"after_layers", 2},

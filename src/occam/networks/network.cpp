@@ -215,7 +215,9 @@ Fields fields(NetworkOptions& o) {
           .at_least(0)
           .at_most(kMostWaves),
       field("statistics", o.statistics,
-            "whether the network is told plain statistics: of series, labels and places"),
+            "whether the network is told plain statistics: of series, labels, places and what columns say of "
+            "each "
+            "other"),
       field("growth", o.growth, "whether outputs may grow in proportion to N, as evidence does"),
       field("direct", o.direct,
             "whether factors of moments, and statistics, enter the summary directly, too")};

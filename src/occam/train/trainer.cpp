@@ -119,12 +119,14 @@ NetworkConfig network_for(const Problem& problem, const json& options) {
 
 namespace {
 
-// Statistics are so many that, times N as well, steps were too large for them: trainings of series of several
-// columns went astray after some thousand, and those of one, or of sets whose rows belong together, were
-// better without, too (bench/unseen).
+// Statistics of labels and places are so many that, times N as well, steps were too large for them: trainings
+// of series of several columns went astray after some thousand, and those of one, or of sets whose rows
+// belong together, were better without, too (bench/unseen). What columns say of each other is little beside
+// it.
 void settle_growth(NetworkConfig& config, const Problem& problem, const json& options) {
   if (problem.network().contains("growth") || options.contains("growth")) return;
-  if (!config.statistics.mean.empty()) config.options.growth = false;
+  const Structure& structure = config.statistics.structure;
+  if (!structure.labels.columns.empty() || !structure.places.columns.empty()) config.options.growth = false;
 }
 
 }  // namespace
