@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "occam/data/log_mean.hpp"
+#include "occam/data/mean_of_fits.hpp"
 #include "occam/data/sums.hpp"
 
 namespace occam {
@@ -153,14 +154,27 @@ void fourier(std::span<double> real, std::span<double> imaginary) {
   }
 }
 
-// What a wave explains of the variance, from the transform of values with mean 0: times are counted from the
-// middle, around which cosines are even and sines are odd.
-double explained_by_wave(double real, double imaginary, double w, double n) {
-  const double middle = 0.5 * (n - 1) * w;
-  const double yc = real * std::cos(middle) - imaginary * std::sin(middle),
-               ys = real * std::sin(middle) + imaginary * std::cos(middle);
-  const double c = std::sin(0.5 * n * w) / std::sin(0.5 * w);
-  const double cc = 0.5 * (n + std::sin(n * w) / std::sin(w)), ss = n - cc, beside = cc - c * c / n;
+// An angle that grows by the same step, as a unit vector.
+struct Angle {
+  double cosine = 1, sine = 0, step_cosine, step_sine;
+
+  explicit Angle(double step) : step_cosine(std::cos(step)), step_sine(std::sin(step)) {}
+  void turn() {
+    const double turned = cosine * step_cosine - sine * step_sine;
+    sine = cosine * step_sine + sine * step_cosine;
+    cosine = turned;
+  }
+};
+
+// What a wave explains of the variance, from the transform of n values with mean 0, half the angle between
+// two of them and n times that. Times are counted from the middle, around which cosines are even and sines
+// are odd.
+double explained_by_wave(double real, double imaginary, const Angle& half, const Angle& whole, double n) {
+  const double cosine = whole.cosine * half.cosine + whole.sine * half.sine,
+               sine = whole.sine * half.cosine - whole.cosine * half.sine;  // of the middle
+  const double yc = real * cosine - imaginary * sine, ys = real * sine + imaginary * cosine;
+  const double c = whole.sine / half.sine;
+  const double cc = 0.5 * (n + c * whole.cosine / half.cosine), ss = n - cc, beside = cc - c * c / n;
   const auto part = [&](double product, double squares) {
     return squares > kNoTurn * n ? product * product / squares : 0;
   };
@@ -194,23 +208,31 @@ Periods find_even_periods(std::span<const double> values, std::span<double> room
   if (!(squares > 0) || !std::isfinite(squares)) return result;
   fourier(real, imaginary);
   const auto n = static_cast<double>(values.size());
-  std::array<double, kOctaves> sums{}, counts{};
-  // From waves of half a turn on.
-  for (std::size_t k = std::max<std::size_t>(1, size / (2 * values.size())); k < size / 2; ++k) {
-    const double frequency = static_cast<double>(k) / static_cast<double>(size);
-    const double explained =
-        explained_by_wave(real[k], imaginary[k], 2 * std::numbers::pi * frequency, n) / squares;
-    const double gain = -0.5 * there * std::log1p(-std::clamp(explained, 0.0, 1 - kNoTurn));
-    const double octave = -std::log2(frequency);
-    const auto o = static_cast<std::size_t>(std::clamp(octave - 1, 0.0, kOctaves - 1.0));
-    sums[o] += std::exp(std::min(gain, 600.0));
-    ++counts[o];
-    if (gain <= result.best) continue;
-    result.best = gain;
-    result.best_octave = octave;
+  const double turn = std::numbers::pi / static_cast<double>(size);
+  // From waves of half a turn on; from the longest octave to the shortest.
+  const std::size_t first = std::max<std::size_t>(1, size / (2 * values.size()));
+  Angle half(turn), whole(turn * n);
+  for (std::size_t i = 0; i < first; ++i) {
+    half.turn();
+    whole.turn();
   }
-  for (std::size_t o = 0; o < kOctaves; ++o) {
-    if (counts[o] > 0) result.octaves[o] = std::log(sums[o] / counts[o]);
+  std::size_t k = first;
+  while (k < size / 2) {
+    const auto octave = [size](double at) { return std::log2(static_cast<double>(size) / at); };
+    const auto o =
+        static_cast<std::size_t>(std::clamp(octave(static_cast<double>(k)) - 1, 0.0, kOctaves - 1.0));
+    MeanOfFits fits(static_cast<std::int64_t>(there));
+    const std::size_t last = std::min(size >> (o + 1), size / 2 - 1);
+    for (; k <= last; ++k) {
+      const double explained = explained_by_wave(real[k], imaginary[k], half, whole, n);
+      fits.add(1 - explained / squares, static_cast<double>(k));
+      half.turn();
+      whole.turn();
+    }
+    result.octaves[o] = fits.gain();
+    if (fits.best() <= result.best) continue;
+    result.best = fits.best();
+    result.best_octave = octave(fits.at());
   }
   return result;
 }

@@ -4,13 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "occam/data/mean_of_fits.hpp"
+
 namespace occam {
 namespace {
 
 constexpr std::size_t kFewest = 8;         // points that can tell a shape from chance
 constexpr std::ptrdiff_t kOnEachSide = 3;  // of a place
-constexpr double kPerfect = 1e-9;          // below this share of the variance a fit is perfect
-constexpr std::size_t kBlock = 64;         // places that are summed over together
+constexpr double kPerfect = MeanOfFits::kPerfect;
 // Shapes are looked at where one of them gains so much over a line, in this share of all data sets. A curve
 // is fitted, for which it pays.
 constexpr double kShareShaped = 0.03, kClearlyShaped = 6, kPriceOfCurve = 1.5;
@@ -51,62 +52,6 @@ double explained_beside_line(const Sums& all, double sum, double with_x, double 
   return left > kPerfect * squares ? of_y * of_y / left : 0;
 }
 
-// x^(n / 2) of each, without logarithms: there are many, and n is the same for all of them.
-void to_power(std::span<double> x, std::int64_t n) {
-  std::array<double, kBlock> power;
-  for (std::size_t i = 0; i < x.size(); ++i) power[i] = n % 2 == 1 ? std::sqrt(x[i]) : 1;
-  for (std::int64_t m = n / 2; m > 0; m /= 2) {
-    for (std::size_t i = 0; m % 2 == 1 && i < x.size(); ++i) power[i] *= x[i];
-    for (double& y : x) y *= y;
-  }
-  std::copy_n(power.begin(), x.size(), x.begin());
-}
-
-// The mean of likelihood ratios over places, and the best of them, from what is left of the variance when
-// there is something at a place: a ratio of likelihoods is one of such shares, to the power n / 2.
-class Places {
- public:
-  explicit Places(std::int64_t n) : n_(n) {}
-
-  void add(double left, double at) {
-    left = std::max(left, 0.0) + kPerfect;
-    if (left < least_) {
-      least_ = left;
-      at_ = at;
-    }
-    block_[filled_++] = left;
-    if (filled_ == kBlock) take();
-  }
-  // As a gain over a fit that leaves all.
-  double gain() {
-    take();
-    return count_ > 0 ? std::log(sum_ / count_) - 0.5 * static_cast<double>(n_) * std::log(least_) : 0;
-  }
-  double at() const { return at_; }
-
- private:
-  void take() {
-    const std::span<double> lefts = std::span(block_).first(filled_);
-    for (double& left : lefts) left = least_ / left;
-    to_power(lefts, n_);
-    if (sum_ > 0 && least_ < before_) {
-      double shrunk[] = {least_ / before_};
-      to_power(shrunk, n_);
-      sum_ *= shrunk[0];
-    }
-    for (const double ratio : lefts) sum_ += ratio;
-    count_ += static_cast<double>(filled_);
-    before_ = least_;
-    filled_ = 0;
-  }
-
-  std::int64_t n_;
-  std::array<double, kBlock> block_;
-  std::size_t filled_ = 0;
-  double least_ = HUGE_VAL, before_ = HUGE_VAL;  // now, and when the last block was taken
-  double sum_ = 0, count_ = 0, at_ = 0;
-};
-
 }  // namespace
 
 Shapes find_shapes(std::span<const Point> points) {
@@ -139,7 +84,7 @@ Shapes find_shapes(std::span<const Point> points) {
   result.curve = gain(line - explained_beside_line(all, all.xx, cubes, squares_y, fourths));
 
   const auto n = std::ssize(points);
-  Places level_step(n), step(n), bend(n), lines(n);
+  MeanOfFits level_step(n), step(n), bend(n), lines(n);
   Sums before;
   for (std::ptrdiff_t k = 0; k + kOnEachSide < n; ++k) {
     const Point p = scaled(points[static_cast<std::size_t>(k)]);
