@@ -112,6 +112,11 @@ Shapes find_shapes(std::span<const Point> points) {
   return result;
 }
 
+void sort_by_x(std::span<Point> points) {
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+}
+
 std::span<Point> points_by_x(Matrix<const float> rows, ShapedColumns columns, std::span<Point> room) {
   std::size_t n = 0;
   for (std::int64_t i = 0; i < rows.rows; ++i) {
@@ -119,8 +124,7 @@ std::span<Point> points_by_x(Matrix<const float> rows, ShapedColumns columns, st
     if (!std::isnan(p.x) && !std::isnan(p.y)) room[n++] = p;
   }
   const std::span<Point> points = room.first(n);
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  sort_by_x(points);
   return points;
 }
 

@@ -25,6 +25,8 @@ struct Point {
   double x, y;
 };
 
+void sort_by_x(std::span<Point> points);
+
 // Points in the order in which a place parts them: by x, or by time.
 Shapes find_shapes(std::span<const Point> points);
 

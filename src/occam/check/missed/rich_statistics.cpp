@@ -1010,8 +1010,7 @@ void RichStatistics::regimes(const Typical& typical, const std::vector<double>& 
   std::vector<Point> points;
   for (std::size_t i = 1; i < values.size(); ++i) points.push_back({values[i - 1], values[i]});
   const Shapes over_time = find_shapes(points);
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  sort_by_x(points);
   const Shapes found = find_shapes(points);
   const std::string& name = typical.name;
   out.put(found.curve - found.line, "evidence that {} follows on itself along a curve", name);
