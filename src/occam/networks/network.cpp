@@ -149,6 +149,19 @@ Matrix<double> base_values(const NetworkConfig& config, Matrix<const double> z, 
   return base;
 }
 
+// Of one data set, out (statistics.size()).
+void take_statistics(const NetworkConfig& config, const Statistics& statistics, Matrix<const float> rows,
+                     double* out, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  Matrix<const double> base;
+  if (statistics.reads_base()) {  // which for a long data set takes more than its values do
+    const Matrix<double> z = unpadded(rows.rows, config.channels, workspace);
+    standardise(config, rows, z);
+    base = base_values(config, z, rows, statistics.base_channels(), workspace);
+  }
+  statistics.of(base, rows, out, workspace);
+}
+
 Matrix<const float> rows_of(Ragged<const float> data, std::int64_t set) {
   return data.x.rows_from(data.offsets[set], data.size(set));
 }
@@ -252,11 +265,8 @@ void NetworkConfig::learn_input(Ragged<const float> data, bool ordered, const La
   Workspace workspace;
   for (std::int64_t set = 0; set < data.sets; ++set) {
     workspace.reset();
-    const Matrix<const float> rows = rows_of(data, set);
-    const Matrix<double> z = unpadded(rows.rows, channels, workspace);
-    standardise(*this, rows, z);
-    plain.of(base_values(*this, z, rows, plain.base_channels(), workspace), rows,
-             values.data() + static_cast<std::size_t>(set) * S, workspace);
+    take_statistics(*this, plain, rows_of(data, set), values.data() + static_cast<std::size_t>(set) * S,
+                    workspace);
   }
   for (std::size_t i = 0; i < S; ++i) {
     double sum = 0, squares = 0;
@@ -468,10 +478,7 @@ template <class T>
 void Network<T>::statistics_of(Matrix<const float> data, T* out, Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   double* values = workspace.take<double>(statistics());
-  const Matrix<double> z = unpadded(data.rows, config_.channels, workspace);
-  standardise(config_, data, z);
-  statistics_.of(base_values(config_, z, data, statistics_.base_channels(), workspace), data, values,
-                 workspace);
+  take_statistics(config_, statistics_, data, values, workspace);
   for (std::int64_t i = 0; i < statistics(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     const double standard = (values[i] - config_.statistics.mean[k]) / config_.statistics.scale[k];

@@ -535,6 +535,24 @@ void each_column(const Channels& c, const std::vector<BaseChannel>& base, std::s
   }
 }
 
+// Of at most so many pairs of channels of different columns, all but some: use(values, other values).
+template <class Use>
+void each_pair(const Channels& c, const std::vector<BaseChannel>& base, std::span<const std::int64_t> but,
+               std::int64_t most, Use use) {
+  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
+  const auto left_out = [&](std::int64_t e) { return std::find(but.begin(), but.end(), of(e)) != but.end(); };
+  const auto values = [&](std::int64_t e) {
+    return std::span<const double>(c.of(e), static_cast<std::size_t>(c.n));
+  };
+  std::int64_t pairs = 0;
+  for (std::int64_t a = 0; a < c.E; ++a) {
+    for (std::int64_t b = 0; b < c.E; ++b) {
+      if (of(a) == of(b) || left_out(a) || left_out(b) || pairs++ >= most) continue;
+      use(values(a), values(b));
+    }
+  }
+}
+
 // By how much the values of every other column differ from label to label.
 void differences(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
                  const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
@@ -553,43 +571,27 @@ void differences(const Channels& c, const std::vector<BaseChannel>& base, std::i
 // What each other column explains of each, where rows of one label are alike to some degree.
 void explanations(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
                   const Groups& groups, Workspace& workspace, Writer& write) {
-  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
-  const auto values = [&](std::int64_t e) {
-    return std::span<const double>(c.of(e), static_cast<std::size_t>(c.n));
-  };
   const Workspace::Scope scope(workspace);
   const std::span<LabelSums> labels(workspace.take<LabelSums>(groups.count),
                                     static_cast<std::size_t>(groups.count));
-  std::int64_t pairs = 0;
-  for (std::int64_t a = 0; a < c.E; ++a) {
-    for (std::int64_t b = 0; b < c.E; ++b) {
-      if (of(a) == of(b) || of(a) == label || of(b) == label || pairs++ >= kMostExplained) continue;
-      for (const double gain : explained_between_labels(groups.of, values(a), values(b), labels))
-        write(std::log1p(2 * gain / kTamed));
-    }
-  }
+  each_pair(c, base, {&label, 1}, kMostExplained, [&](auto x, auto y) {
+    for (const double gain : explained_between_labels(groups.of, x, y, labels))
+      write(std::log1p(2 * gain / kTamed));
+  });
 }
 
 // Whether slopes of each column on each other differ from label to label.
 void differing_slopes(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
                       const Groups& groups, Workspace& workspace, Writer& write) {
-  const auto of = [&](std::int64_t e) { return base[static_cast<std::size_t>(e)].column; };
-  const auto values = [&](std::int64_t e) {
-    return std::span<const double>(c.of(e), static_cast<std::size_t>(c.n));
-  };
   const Workspace::Scope scope(workspace);
   const std::span<LineSums> labels(workspace.take<LineSums>(groups.count),
                                    static_cast<std::size_t>(groups.count));
-  std::int64_t pairs = 0;
-  for (std::int64_t a = 0; a < c.E; ++a) {
-    for (std::int64_t b = 0; b < c.E; ++b) {
-      if (of(a) == of(b) || of(a) == label || of(b) == label || pairs++ >= kMostSlopes) continue;
-      const SlopesBetween slopes = slopes_between(groups.of, values(a), values(b), labels);
-      const double any = slopes.any();
-      for (const double gain : slopes.spreads) write(std::asinh((gain - slopes.same) / 2));
-      for (const double gain : {slopes.same, any, any - slopes.same}) write(std::asinh(gain / 2));
-    }
-  }
+  each_pair(c, base, {&label, 1}, kMostSlopes, [&](auto x, auto y) {
+    const SlopesBetween slopes = slopes_between(groups.of, x, y, labels);
+    const double any = slopes.any();
+    for (const double gain : slopes.spreads) write(std::asinh((gain - slopes.same) / 2));
+    for (const double gain : {slopes.same, any, any - slopes.same}) write(std::asinh(gain / 2));
+  });
 }
 
 // Whether values of every other column carry over from row to row of a label.
@@ -635,8 +637,7 @@ void regimes(Matrix<const float> raw, std::int64_t column, Workspace& workspace,
   }
   const std::span<Point> points = room.first(n);
   const Shapes over_time = find_shapes(points);
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  sort_by_x(points);
   const Shapes over_values = find_shapes(points);
   write_shapes(over_values, write);
   for (const double gain : {over_time.lines - over_time.line, over_time.step - over_time.line,
@@ -788,19 +789,10 @@ class Crossed {
   }
   void explanations(const std::array<std::int64_t, 2>& both, const TwoLabels& labels, std::span<double> room,
                     Writer& write) {
-    const auto of = [&](std::int64_t e) { return base_[static_cast<std::size_t>(e)].column; };
-    const auto is_label = [&](std::int64_t e) { return of(e) == both[0] || of(e) == both[1]; };
-    const auto values = [&](std::int64_t e) {
-      return std::span<const double>(c_.of(e), static_cast<std::size_t>(c_.n));
-    };
-    std::int64_t pairs = 0;
-    for (std::int64_t a = 0; a < c_.E; ++a) {
-      for (std::int64_t b = 0; b < c_.E; ++b) {
-        if (of(a) == of(b) || is_label(a) || is_label(b) || pairs++ >= kMostExplained) continue;
-        for (const double gain : explained_between_crossed(labels, values(a), values(b), room))
-          write(std::log1p(2 * gain / kTamed));
-      }
-    }
+    each_pair(c_, base_, both, kMostExplained, [&](auto x, auto y) {
+      for (const double gain : explained_between_crossed(labels, x, y, room))
+        write(std::log1p(2 * gain / kTamed));
+    });
   }
 
   const Channels& c_;
@@ -847,8 +839,8 @@ void of_series(const Channels& c, const std::vector<BaseChannel>& base, const Wa
     with_times(c, e, base[static_cast<std::size_t>(e)], list, wanted.structure.time, raw, workspace, write);
 }
 
-void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
-         Matrix<const float> raw, Workspace& workspace, Writer& write) {
+void of_channels(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& wanted,
+                 Matrix<const float> raw, Workspace& workspace, Writer& write) {
   if (wanted.list != StatisticsList::none) of_series(c, base, wanted, raw, workspace, write);
   for (const std::int64_t label : wanted.structure.labels.columns) {
     const Workspace::Scope scope(workspace);
@@ -870,8 +862,11 @@ void all(const Channels& c, const std::vector<BaseChannel>& base, const Wanted& 
   }
   if (!wanted.structure.places.columns.empty())
     patches(c, base, wanted.structure.places, raw, workspace, write);
-  shapes(raw, wanted.structure.relations.shaped, workspace, write);
-  tables(raw, wanted.structure.relations.tabled, workspace, write);
+}
+
+void of_values(const Relations& relations, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  shapes(raw, relations.shaped, workspace, write);
+  tables(raw, relations.tabled, workspace, write);
 }
 
 }  // namespace
@@ -895,8 +890,9 @@ Statistics::Statistics(std::vector<BaseChannel> base, StatisticsList list, Struc
   const Matrix<double> zeros = workspace.zeros<double>(1, E);
   const Matrix<float> raw = workspace.zeros<float>(1, columns);
   Writer count(nullptr);
-  all(channels_of(zeros, workspace), base_, {list_, label_list_, partials_, delays_, structure_}, raw,
-      workspace, count);
+  of_channels(channels_of(zeros, workspace), base_, {list_, label_list_, partials_, delays_, structure_}, raw,
+              workspace, count);
+  of_values(structure_.relations, raw, workspace, count);
   size_ = count.count();
 }
 
@@ -904,8 +900,11 @@ void Statistics::of(Matrix<const double> base, Matrix<const float> raw, double* 
                     Workspace& workspace) const {
   const Workspace::Scope scope(workspace);
   Writer write(out);
-  all(channels_of(base, workspace), base_, {list_, label_list_, partials_, delays_, structure_}, raw,
-      workspace, write);
+  if (reads_base()) {
+    of_channels(channels_of(base, workspace), base_, {list_, label_list_, partials_, delays_, structure_},
+                raw, workspace, write);
+  }
+  of_values(structure_.relations, raw, workspace, write);
 }
 
 }  // namespace occam

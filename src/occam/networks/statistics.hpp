@@ -53,6 +53,11 @@ class Statistics {
 
   std::int64_t size() const { return size_; }
   std::int64_t base_channels() const { return static_cast<std::int64_t>(base_.size()); }
+  // Otherwise there need be none: what columns say of each other is read from values as they are.
+  bool reads_base() const {
+    return list_ != StatisticsList::none || !structure_.labels.columns.empty() ||
+           !structure_.places.columns.empty();
+  }
 
   // Of one data set: its base channels (n, base_channels()) and its values as they are (n, D). out (size()):
   // all finite.
