@@ -10,6 +10,7 @@
 #include "occam/engine/cuda/latent.cuh"
 #include "occam/engine/cuda/learning.cuh"
 #include "occam/engine/cuda/lstm.cuh"
+#include "occam/engine/cuda/lstm_digits.cuh"
 #include "occam/engine/cuda/pool.cuh"
 
 namespace occam::gpu {
@@ -161,8 +162,6 @@ CudaDevice::CudaDevice(int number) {
         "asking for shared memory");
   const int square = static_cast<int>(sizeof(SquareMemory<kMuonSide>));
   const auto more = cudaFuncAttributeMaxDynamicSharedMemorySize;
-  check(cudaFuncSetAttribute(lstm_kernel<128, 8, 3>, more, kLstmBytes<128, 8, 3>), "asking for shared memory");
-  check(cudaFuncSetAttribute(lstm_back_kernel<128, 8, 3>, more, kLstmBytes<128, 8, 3>), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::gram>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::mixed>, more, square), "asking for shared memory");
   check(cudaFuncSetAttribute(muon_kernel<MuonStage::next>, more, square), "asking for shared memory");
@@ -356,14 +355,13 @@ void CudaDevice::enqueue_lstm(const LstmView& v, bool back, const Feed& feed, co
     const auto kernel = back ? backward : forward;
     kernel<<<2 * processors_, threads, static_cast<std::size_t>(bytes), stream>>>(v, feed, weights);
   };
-  const auto kept = [&]<int kUnits, int kSums, int kKept>() {
-    launch(lstm_kernel<kUnits, kSums, kKept>, lstm_back_kernel<kUnits, kSums, kKept>, kLstmThreads<kUnits>,
-           kLstmBytes<kUnits, kSums, kKept>);
+  const auto kept = [&]<int kUnits>() {
+    launch(lstm_kernel<kUnits>, lstm_back_kernel<kUnits>, kLstmThreads<kUnits>, 0);
   };
-  if (v.units <= 16) return kept.template operator()<16, 4, 4>();
-  if (v.units <= 32) return kept.template operator()<32, 4, 4>();
-  if (v.units <= 64) return kept.template operator()<64, 4, 4>();
-  if (v.units <= 128) return kept.template operator()<128, 8, 3>();
+  if (v.units <= 16) return kept.template operator()<16>();
+  if (v.units <= 32) return kept.template operator()<32>();
+  if (v.units <= 64) return kept.template operator()<64>();
+  if (v.units <= kDigitUnits) return launch(digit_lstm_kernel, digit_lstm_back_kernel, kDigitThreads, 0);
   launch(wide_lstm_kernel, wide_lstm_back_kernel, kWideLstmThreads, wide_lstm_bytes(v.units));
 }
 

@@ -140,10 +140,12 @@ inline void add_sequence_cases(std::vector<EngineCase>& cases) {
   neuron.channels = 1;
   neuron.sets = 5;
   neuron.largest = 150;
-  EngineCase& long_series = add("long", {{"lstm", 64}});
-  long_series.large = true;
-  long_series.sets = 5;
-  long_series.largest = 3000;
+  for (const int units : {64, 128}) {
+    EngineCase& long_series = add("long_of_" + std::to_string(units), {{"lstm", units}});
+    long_series.large = true;
+    long_series.sets = 5;
+    long_series.largest = 3000;
+  }
   EngineCase& many = add("many", json::object());
   many.large = true;
   many.sets = 700;

@@ -1,43 +1,22 @@
 // The recurrence of an LSTM. A block takes one series after the other and stays with it from the first row to
-// the last: a step costs one meeting of its threads, no launch. Up to 64 units all weights stay in registers, up
-// to 128 a quarter of them in shared memory, which is read at every step; those of wider ones are read from
-// memory. All products are of 32 bits.
+// the last: a step costs one meeting of its threads, no launch. Up to 64 units all weights stay in registers;
+// those of up to 128 do as digits (lstm_digits.cuh); those of wider ones are read from memory at every step. All
+// products here are of 32 bits.
 #pragma once
 
 #include "occam/engine/cuda/sequence_elements.hpp"
 
 namespace occam::gpu {
 
-// Whose numbers are under way from memory; fewer where registers are short.
-template <int kKept>
-inline constexpr int kLstmAhead = kKept == 4 ? 4 : 2;
+inline constexpr int kLstmAhead = 4;  // steps whose numbers are under way from memory
+inline constexpr int kLstmSums = 4;   // of a thread, of kLstmInputs products each
 
-// Of the kernels that keep their weights, for up to kUnits units: a thread makes kSums sums of kInputs products.
+// Of the kernels that keep their weights, for up to kUnits units.
 template <int kUnits>
 inline constexpr int kLstmThreads = 2 * kUnits;
 
-template <int kUnits, int kSums>
-inline constexpr int kLstmInputs = 2 * kUnits / kSums;
-
-// Of every four inputs the weights of kKept lie in registers, the others in shared memory.
-template <int kUnits, int kSums, int kKept>
-inline constexpr int kLstmBytes =
-    kLstmInputs<kUnits, kSums> / 4 * (4 - kKept) * kSums * kLstmThreads<kUnits> * int{sizeof(float)};
-
-// Eight sums of each of two lanes that differ in this bit, of which the upper gets the last four of both.
-__device__ inline void halve(const float (&eight)[8], int lane, int bit, float (&sums)[4]) {
-  const bool upper = (lane & bit) != 0;
-#pragma unroll
-  for (int a = 0; a < 4; ++a) {
-    sums[a] = (upper ? eight[4 + a] : eight[a]) +
-              __shfl_xor_sync(0xffffffffu, upper ? eight[a] : eight[4 + a], bit);
-  }
-}
-
-__device__ inline void halve(const float (&four)[4], int, int, float (&sums)[4]) {
-#pragma unroll
-  for (int a = 0; a < 4; ++a) sums[a] = four[a];
-}
+template <int kUnits>
+inline constexpr int kLstmInputs = 2 * kUnits / kLstmSums;
 
 // Four sums of each of two neighbours, of which one gets the even and the other the odd ones of both.
 __device__ inline float2 sums_of_two(const float (&sums)[4], int second) {
@@ -66,67 +45,33 @@ struct alignas(16) Parts {
   }
 };
 
-// The weights of a thread. Those of neighbouring threads lie side by side in shared memory.
-template <int kUnits, int kSums, int kKept>
+// The weights of a thread.
+template <int kUnits>
 struct LstmWeights {
-  static constexpr int kInputs = kLstmInputs<kUnits, kSums>, kShared = 4 - kKept;
-  float kept[kInputs / 4][kKept][kSums];
-  const float4* shared;
+  static constexpr int kInputs = kLstmInputs<kUnits>;
+  float kept[kInputs][kLstmSums];
 
   // weight(a, k): of sum a and input k.
   template <class Weight>
-  __device__ LstmWeights(float4* memory, const Weight& weight) : shared(memory + threadIdx.x) {
+  __device__ explicit LstmWeights(const Weight& weight) {
 #pragma unroll
-    for (int four = 0; four < kInputs / 4; ++four) {
+    for (int k = 0; k < kInputs; ++k) {
 #pragma unroll
-      for (int i = 0; i < kKept; ++i) {
-#pragma unroll
-        for (int a = 0; a < kSums; ++a) kept[four][i][a] = weight(a, 4 * four + i);
-      }
-#pragma unroll
-      for (int i = 0; i < kShared * kSums; i += 4) {
-        const int k = 4 * four + kKept + i / kSums, a = i % kSums;
-        memory[place(four, i) + threadIdx.x] = {weight(a, k), weight(a + 1, k), weight(a + 2, k),
-                                                weight(a + 3, k)};
-      }
+      for (int a = 0; a < kLstmSums; ++a) kept[k][a] = weight(a, k);
     }
   }
 
-  __device__ static constexpr int place(int four, int i) {
-    return (four * kShared * kSums + i) / 4 * kLstmThreads<kUnits>;
-  }
-
   // Adds the products with a part of the inputs.
-  __device__ void add(const float4* part, float (&sums)[kSums]) const {
-    // What comes next is under way while this is multiplied.
-    constexpr int kOthers = kShared * kSums / 4;
-    float4 next = part[0], next_others[kOthers + 1];
-#pragma unroll
-    for (int i = 0; i < kOthers; ++i) next_others[i] = shared[place(0, 4 * i)];
+  __device__ void add(const float4* part, float (&sums)[kLstmSums]) const {
+    float4 next = part[0];  // what comes next is under way while this is multiplied
 #pragma unroll
     for (int four = 0; four < kInputs / 4; ++four) {
       const float x[4] = {next.x, next.y, next.z, next.w};
-      float4 others[kOthers + 1];
+      if (four + 1 < kInputs / 4) next = part[four + 1];
 #pragma unroll
-      for (int i = 0; i < kOthers; ++i) others[i] = next_others[i];
-      if (four + 1 < kInputs / 4) {
-        next = part[four + 1];
+      for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int i = 0; i < kOthers; ++i) next_others[i] = shared[place(four + 1, 4 * i)];
-      }
-#pragma unroll
-      for (int i = 0; i < kKept; ++i) {
-#pragma unroll
-        for (int a = 0; a < kSums; ++a) sums[a] += kept[four][i][a] * x[i];
-      }
-#pragma unroll
-      for (int i = 0; i < kShared * kSums; i += 4) {
-        const float4 w = others[i / 4];
-        const float own = x[kKept + i / kSums];
-        sums[i % kSums] += w.x * own;
-        sums[i % kSums + 1] += w.y * own;
-        sums[i % kSums + 2] += w.z * own;
-        sums[i % kSums + 3] += w.w * own;
+        for (int a = 0; a < kLstmSums; ++a) sums[a] += kept[4 * four + i][a] * x[i];
       }
     }
   }
@@ -140,22 +85,20 @@ __device__ inline void write_log_n(const LstmView& v, const Feed& feed, int set)
 }
 
 // Two neighbouring threads have a unit: the first its gates i and g, the second f and o, with which it makes
-// memory and output. For that kSums / 2 neighbours multiply a part of h each with all weights of their units.
-template <int kUnits, int kSums, int kKept>
+// memory and output. For that they multiply half of h each with all weights of the unit.
+template <int kUnits>
 __global__ void __launch_bounds__(kLstmThreads<kUnits>)
     lstm_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
-  extern __shared__ __align__(16) float4 shared_weights[];
-  constexpr int kInputs = kLstmInputs<kUnits, kSums>, kParts = kSums / 2;
-  __shared__ Parts<kInputs, kParts> h[2];
-  constexpr int kAhead = kLstmAhead<kKept>;
+  constexpr int kInputs = kLstmInputs<kUnits>;
+  __shared__ Parts<kInputs, 2> h[2];
+  constexpr int kAhead = kLstmAhead;
   const int sets = feed.head->sets, H = v.units;
   if (static_cast<int>(blockIdx.x) >= sets) return;
-  const int lane = threadIdx.x % 32, part = threadIdx.x % kParts;
   const int second = threadIdx.x % 2, u = threadIdx.x / 2;
   const bool there = u < H, keeps = there && second != 0;
-  const LstmWeights<kUnits, kSums, kKept> w(shared_weights, [&](int a, int k) {
-    const int unit = static_cast<int>(threadIdx.x) / kParts * (kSums / 4) + a / 4, from = part * kInputs + k;
-    return unit < H && from < H ? weights[v.weight + from * 4 * H + a % 4 * H + unit] : 0.0f;
+  const LstmWeights<kUnits> w([&](int gate, int k) {
+    const int from = second * kInputs + k;
+    return there && from < H ? weights[v.weight + from * 4 * H + gate * H + u] : 0.0f;
   });
   for (int set = blockIdx.x; set < sets; set += gridDim.x) {
     const int first = feed.offsets[set], n = feed.offsets[set + 1] - first;
@@ -178,9 +121,8 @@ __global__ void __launch_bounds__(kLstmThreads<kUnits>)
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) {
         const bool real = start + j < n, more = start + j + kAhead < n;
-        float all[kSums] = {}, sums[4];
-        w.add(h[j % 2].part(part), all);
-        halve(all, lane, 2, sums);
+        float sums[kLstmSums] = {};
+        w.add(h[j % 2].part(second), sums);
         const float2 own = sums_of_two(sums, second);
         const float low = quick_sigmoid(own.x + ahead[j][0]);
         const float high = gate_value(second == 0 ? 2 : 3, own.y + ahead[j][1]);
@@ -207,22 +149,21 @@ __global__ void __launch_bounds__(kLstmThreads<kUnits>)
   }
 }
 
-// 2 kSums neighbouring threads multiply a part of the gradients of the gates' inputs each with the weights of
-// kSums units. Two of them have the same unit afterwards, one its gates i and g, the other f and o.
-template <int kUnits, int kSums, int kKept>
+// Eight neighbouring threads multiply a part of the gradients of the gates' inputs each with the weights of
+// four units. Two of them have the same unit afterwards, one its gates i and g, the other f and o.
+template <int kUnits>
 __global__ void __launch_bounds__(kLstmThreads<kUnits>)
     lstm_back_kernel(LstmView v, Feed feed, const float* __restrict__ weights) {
-  extern __shared__ __align__(16) float4 shared_weights[];
-  constexpr int kInputs = kLstmInputs<kUnits, kSums>, kParts = 2 * kSums;
+  constexpr int kInputs = kLstmInputs<kUnits>, kParts = 2 * kLstmSums;
   __shared__ Parts<kInputs, kParts> d[2];
-  constexpr int kAhead = kLstmAhead<kKept>;
+  constexpr int kAhead = kLstmAhead;
   const int sets = feed.head->sets, H = v.units;
   if (static_cast<int>(blockIdx.x) >= sets) return;
   const int lane = threadIdx.x % 32, part = threadIdx.x % kParts, second = lane / 4 % 2;
   const int u = threadIdx.x / 8 * 4 + lane % 4;
   const bool there = u < H;
-  const LstmWeights<kUnits, kSums, kKept> w(shared_weights, [&](int a, int k) {
-    const int unit = static_cast<int>(threadIdx.x) / kParts * kSums + a;
+  const LstmWeights<kUnits> w([&](int a, int k) {
+    const int unit = static_cast<int>(threadIdx.x) / kParts * kLstmSums + a;
     const int from = part * kInputs % kUnits + k, gate = part * kInputs / kUnits;
     return unit < H && from < H ? weights[v.weight + unit * 4 * H + gate * H + from] : 0.0f;
   });
@@ -263,9 +204,8 @@ __global__ void __launch_bounds__(kLstmThreads<kUnits>)
                                second == 0 ? other_high : high,
                                c,
                                memory_before};
-        float all[kSums] = {}, sums[4];
-        w.add(d[j % 2].part(part), all);
-        halve(all, lane, 8, sums);
+        float sums[kLstmSums] = {};
+        w.add(d[j % 2].part(part), sums);
         float d_h = sum_of_four(sums, lane);
         d_h += __shfl_xor_sync(0xffffffffu, d_h, 4) + d_out;
         d_out = 0;

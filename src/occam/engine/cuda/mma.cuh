@@ -49,6 +49,13 @@ __device__ inline void copy_ahead(void* to, const void* from) {
                : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(to))), "l"(from)
                : "memory");
 }
+// One number, or zero.
+__device__ inline void copy_number_ahead(std::uint32_t to, const float* from, bool really) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+               :
+               : "r"(to), "l"(from), "r"(really ? 4 : 0)
+               : "memory");
+}
 __device__ inline void end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -63,6 +70,15 @@ __device__ inline void multiply(float (&c)[4], const std::uint32_t (&a)[4], std:
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
       "{%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// c (16, 8) += a (16, 32) b (32, 8), all of them integers, those of a and b of 8 bits.
+__device__ inline void multiply_bytes(int (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                      std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 

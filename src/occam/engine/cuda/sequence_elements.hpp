@@ -57,26 +57,33 @@ OCCAM_BOTH inline float window_gradient(const WindowRows& w, Place at, int colum
   return sum;
 }
 
-OCCAM_BOTH inline float quick_sigmoid(float x) {
+// 1 / (1 + 2^x)
+OCCAM_BOTH inline float falling_power(float x) {
 #ifdef __CUDA_ARCH__
   // Two instructions that flush what is too small for the normal format, as the host does.
   float e, y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(-1.4426950408889634f * x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(x));
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(1.0f + e));
   return y;
 #else
-  return 1 / (1 + std::exp(-x));
+  return 1 / (1 + std::exp2(x));
 #endif
 }
 
+// What a sigmoid is the falling power of, for x = 1; a tanh is twice that of twice as much, less one.
+inline constexpr float kSigmoidPower = -1.4426950408889634f, kTanhPower = 2 * kSigmoidPower;
+
+OCCAM_BOTH inline float quick_sigmoid(float x) {
+  return falling_power(kSigmoidPower * x);
+}
+
 OCCAM_BOTH inline float quick_tanh(float x) {
-  return 2 * quick_sigmoid(2 * x) - 1;
+  return 2 * falling_power(kTanhPower * x) - 1;
 }
 
 // Of the four gates i, f, g, o the third is a tanh.
 OCCAM_BOTH inline float gate_value(int gate, float input) {
-  const float s = quick_sigmoid(gate == 2 ? 2 * input : input);
-  return gate == 2 ? 2 * s - 1 : s;
+  return gate == 2 ? quick_tanh(input) : quick_sigmoid(input);
 }
 
 // One unit at one step: what its gates were, and the memory after and before.
@@ -84,16 +91,27 @@ struct LstmUnit {
   float i, f, g, o, c, before;
 };
 
+// What gradients of a unit's memory and output are multiplied with on their way back.
+struct LstmSlopes {
+  float memory;   // from the output to the memory
+  float gate[4];  // to the inputs of i, f and g from the memory, to that of o from the output
+};
+
+OCCAM_BOTH inline LstmSlopes lstm_slopes(const LstmUnit& u) {
+  const float t = quick_tanh(u.c);
+  return {u.o * (1 - t * t),
+          {u.g * u.i * (1 - u.i), u.before * u.f * (1 - u.f), u.i * (1 - u.g * u.g), t * u.o * (1 - u.o)}};
+}
+
 struct LstmBack {
   float gate[4];  // gradients of the inputs of i, f, g, o
   float d_c;      // of the memory before
 };
 
 OCCAM_BOTH inline LstmBack lstm_unit_back(const LstmUnit& u, float d_h, float d_c) {
-  const float t = quick_tanh(u.c);
-  d_c += d_h * u.o * (1 - t * t);
-  return {{d_c * u.g * u.i * (1 - u.i), d_c * u.before * u.f * (1 - u.f), d_c * u.i * (1 - u.g * u.g),
-           d_h * t * u.o * (1 - u.o)},
+  const LstmSlopes slopes = lstm_slopes(u);
+  d_c += d_h * slopes.memory;
+  return {{d_c * slopes.gate[0], d_c * slopes.gate[1], d_c * slopes.gate[2], d_h * slopes.gate[3]},
           d_c * u.f};
 }
 
