@@ -35,4 +35,4 @@ compile() {
 }
 export -f compile
 # The largest first; xargs fails where one of them does.
-ls -S src/occam/*/cuda/*.cu | xargs -P "$(nproc)" -I SOURCE bash -c 'compile "$@"' compile "$nvcc" SOURCE
+ls -S src/occam/*/cuda/*.cu bench/*.cu | xargs -P "$(nproc)" -I SOURCE bash -c 'compile "$@"' compile "$nvcc" SOURCE
