@@ -1,4 +1,7 @@
 // Columns whose role is `label`: which rows belong together, whatever labels are called.
+#include <set>
+#include <sstream>
+
 #include "own_support.hpp"
 
 namespace occam::testing_support {
@@ -51,6 +54,43 @@ TEST_F(Labels, AreNumberedFromOneInEveryDataSet) {
   ASSERT_EQ(made.code, 0) << made.err;
   for (const char* row : {",1,", ",6,"}) EXPECT_NE(made.out.find(row), std::string::npos) << made.out;
   EXPECT_EQ(made.out.find(",10,"), std::string::npos) << made.out;
+}
+
+// A real design calls them by names, or by numbers that floats cannot tell apart. Simulators count with them.
+TEST_F(Labels, OfARealDesignAreNumberedBeforeAnySimulatorSeesThem) {
+  shell_.write("seen.cpp",
+               "#include <occam/simulator.h>\n"
+               "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n"
+               "  for (long i = 0; i < out.n(); ++i) out(i, \"seen\") = out.design(i, \"who\");\n"
+               "  return true;\n"
+               "}\n");
+  shell_.write(
+      "seen.toml",
+      "name = \"seen\"\nsimulator = \"seen.cpp\"\n[columns]\nwho = { role = \"label\" }\n"
+      "seen = \"what the simulator is told\"\n[design]\nfrom = \"real.csv\"\n[model.a]\n[model.b]\n");
+  for (const char* name : {"M0{}", "2023000{}", "{}"}) {
+    std::string real = "who\n";
+    for (int i = 0; i < 30; ++i) real += fmt::format(fmt::runtime(name), 7 - i / 10) + "\n";
+    shell_.write("real.csv", real);
+    const Outcome made = shell_("occam simulate seen.toml --datasets 20 -o -");
+    ASSERT_EQ(made.code, 0) << name << made.err;
+    std::istringstream lines(made.out);
+    std::string line;
+    std::getline(lines, line);
+    ASSERT_EQ(line, "dataset,model,who,seen");
+    std::set<std::string> labels;
+    while (std::getline(lines, line)) {
+      const std::string seen = line.substr(line.rfind(',') + 1);
+      const std::string rest = line.substr(0, line.rfind(','));
+      EXPECT_EQ(rest.substr(rest.rfind(',') + 1), seen) << line;
+      labels.insert(seen);
+    }
+    EXPECT_EQ(labels, (std::set<std::string>{"1", "2", "3"})) << name;
+  }
+  shell_.write("real.csv", "who\nanna\nNA\n");
+  const Outcome nobody = shell_("occam simulate seen.toml --datasets 2");
+  EXPECT_EQ(nobody.code, 78);
+  EXPECT_NE(nobody.err.find("real.csv:3"), std::string::npos) << nobody.err;
 }
 
 TEST_F(Labels, TablesMayCallThemAnything) {

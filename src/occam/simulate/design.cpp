@@ -13,6 +13,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
+#include "occam/data/labels.hpp"
 #include "occam/io/csv.hpp"
 #include "occam/simulate/prior.hpp"
 
@@ -372,11 +373,19 @@ class TakenDesign final : public Design {
   std::int64_t D_;
 };
 
+// `labels`: names of columns whose values may be called anything.
 std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const std::string& by,
-                                                const std::vector<std::string>& names, std::size_t patterns) {
+                                                const std::vector<std::string>& names,
+                                                const std::vector<std::string>& labels,
+                                                std::size_t patterns) {
   CsvReader reader = CsvReader::open(path);
   std::vector<std::size_t> columns;
-  for (const std::string& name : names) columns.push_back(reader.column_index(name));
+  std::vector<bool> is_label;
+  for (const std::string& name : names) {
+    columns.push_back(reader.column_index(name));
+    is_label.push_back(std::find(labels.begin(), labels.end(), name) != labels.end());
+  }
+  LabelNames known;
   const std::size_t key = by.empty() ? 0 : reader.column_index(by);
   std::unordered_map<std::string, std::size_t> index;
   std::vector<TakenDesign::Subject> subjects;
@@ -387,6 +396,10 @@ std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const s
     TakenDesign::Subject& subject = subjects[place->second];
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const bool mask = c + patterns >= columns.size();
+      if (const auto number = is_label[c] ? known.number(reader.text(columns[c])) : std::nullopt) {
+        subject.push_back(*number);
+        continue;
+      }
       const double value = reader.number(columns[c], mask ? MissingValues::keep_nan : MissingValues::refuse);
       subject.push_back(mask ? (std::isnan(value) ? 1.0f : 0.0f) : static_cast<float>(value));
     }
@@ -415,6 +428,7 @@ std::vector<TakenDesign::Subject> subjects_of(const json& list, std::size_t widt
 }
 
 std::shared_ptr<const Design> make_taken(const json& table, const std::vector<std::string>& names,
+                                         const std::vector<std::string>& labels,
                                          const std::vector<std::int64_t>& at, std::size_t patterns,
                                          std::int64_t D, const std::string& folder) {
   const std::vector<std::string> known = {"from", "by", "columns", "missing", "subjects"};
@@ -448,7 +462,7 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
   }
   const std::string path = (std::filesystem::path(folder) / from).string();
   return std::make_shared<TakenDesign>(from, by, names, at, patterns,
-                                       read_subjects(path, by, names, patterns), D);
+                                       read_subjects(path, by, names, labels, patterns), D);
 }
 
 }  // namespace
@@ -464,10 +478,11 @@ std::pair<std::int64_t, std::int64_t> Design::sizes(std::int64_t low, std::int64
 std::shared_ptr<const Design> make_design(const json& table, const std::vector<Column>& columns,
                                           const std::string& folder,
                                           const std::vector<std::string>& patterns) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, labels;
   std::vector<std::int64_t> at;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].given()) continue;
+    if (columns[c].role == Role::label) labels.push_back(columns[c].name);
     names.push_back(columns[c].name);
     at.push_back(static_cast<std::int64_t>(c));
   }
@@ -484,7 +499,7 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
       names.push_back(columns[c].name);
       at.push_back(static_cast<std::int64_t>(c));
     }
-    return make_taken(table, names, at, names.size() - given, D, folder);
+    return make_taken(table, names, labels, at, names.size() - given, D, folder);
   }
   bool factorial = false;
   for (const auto& [key, value] : table.items()) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/data/labels.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/usable.hpp"
 
@@ -250,7 +251,10 @@ void Simulator::simulate(const Task& task) {
   const Family& family = problem_.models()[static_cast<std::size_t>(out_->models()[order_[begin]])].family();
   for (std::int64_t i = begin; problem_.design() != nullptr && i < end; ++i) {
     Rng stream = stream_of(seed_, Purpose::design, purpose_, first_ + order_[i]);
-    problem_.design()->fill(stream, out_->sizes()[order_[i]], out_->mutable_data(order_[i]));
+    const std::int64_t n = out_->sizes()[order_[i]], D = problem_.D();
+    const std::span<float> rows = out_->mutable_data(order_[i]);
+    problem_.design()->fill(stream, n, rows);
+    number_labels({rows.data(), n, D, D}, labels_);  // simulators count with them
   }
   // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.
   for (std::int64_t left = end; left > begin;) {
