@@ -43,14 +43,88 @@ struct Sums {
   }
 };
 
-// What one more predictor, of these sums of products, takes of what a line leaves.
-double explained_beside_line(const Sums& all, double sum, double with_x, double with_y, double squares) {
-  const double of_x = all.sxx();
-  const double dx = with_x - sum * all.x / all.n, dy = with_y - sum * all.y / all.n;
-  const double slope = of_x > 0 ? dx / of_x : 0;
-  const double left = squares - sum * sum / all.n - slope * dx, of_y = dy - slope * all.sxy();
-  return left > kPerfect * squares ? of_y * of_y / left : 0;
-}
+// What a line leaves of the squares of y, for what one more predictor takes of it.
+class BesideLine {
+ public:
+  explicit BesideLine(const Sums& all)
+      : mean_x_(all.x / all.n), mean_y_(all.y / all.n), sxy_(all.sxy()), left_(all.beside_line()) {
+    const double of_x = all.sxx();
+    inverse_n_ = 1 / all.n;
+    inverse_sxx_ = of_x > 0 ? 1 / of_x : 0;
+  }
+  double left() const { return left_; }
+
+  // The same when there is another predictor, of these sums of products. No branches, for many at a time.
+  double left_beside(double sum, double with_x, double with_y, double squares) const {
+    const double dx = with_x - sum * mean_x_, dy = with_y - sum * mean_y_, slope = dx * inverse_sxx_;
+    const double own = squares - sum * sum * inverse_n_ - slope * dx, of_y = dy - slope * sxy_;
+    const double least = kPerfect * squares, explained = of_y * of_y / (own > least ? own : 1);
+    return left_ - (own > least ? explained : 0);
+  }
+
+ private:
+  double mean_x_, mean_y_, sxy_, left_, inverse_n_, inverse_sxx_;
+};
+
+// What each shape leaves in many places at a time, in arrays for vectors of the processor.
+class Places {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  bool full() const { return count_ == kMost; }
+  void add(const Sums& before, double at) {
+    n_[count_] = before.n;
+    x_[count_] = before.x;
+    y_[count_] = before.y;
+    xx_[count_] = before.xx;
+    xy_[count_] = before.xy;
+    yy_[count_] = before.yy;
+    at_[count_++] = at;
+  }
+
+  struct Fits {
+    MeanOfFits level_step, step, bend, lines;
+  };
+  // As shares of the variance of y; places are forgotten.
+  void take(const Sums& all, const BesideLine& line, Fits& fits) {
+    std::array<double, kMost> level_step, step, bend, lines;
+    const double share = 1 / all.beside_level();
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Sums before{n_[i], x_[i], y_[i], xx_[i], xy_[i], yy_[i]}, after = all.without(before);
+      const double at = at_[i];
+      const Left one = left_by(before), other = left_by(after);
+      level_step[i] = share * (one.by_level + other.by_level);
+      lines[i] = share * (one.by_line + other.by_line);
+      step[i] = share * line.left_beside(after.n, after.x, after.y, after.n);
+      bend[i] =
+          share * line.left_beside(after.x - at * after.n, after.xx - at * after.x, after.xy - at * after.y,
+                                   after.xx - 2 * at * after.x + at * at * after.n);
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      fits.level_step.add(level_step[i], at_[i]);
+      fits.step.add(step[i], at_[i]);
+      fits.bend.add(bend[i], at_[i]);
+      fits.lines.add(lines[i], at_[i]);
+    }
+    count_ = 0;
+  }
+
+ private:
+  struct Left {
+    double by_level, by_line;
+  };
+  // As Sums say it, without branches.
+  static Left left_by(const Sums& part) {
+    const double inverse = 1 / part.n;
+    const double sxx = part.xx - part.x * part.x * inverse, sxy = part.xy - part.x * part.y * inverse;
+    const double level = part.yy - part.y * part.y * inverse, least = kPerfect * part.xx;
+    const double explained = sxy * sxy / (sxx > least ? sxx : 1);
+    return {level, level - (sxx > least ? explained : 0)};
+  }
+
+  std::array<double, kMost> n_, x_, y_, xx_, xy_, yy_, at_;
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -76,39 +150,33 @@ Shapes find_shapes(std::span<const Point> points) {
     fourths += p.x * p.x * p.x * p.x;
     squares_y += p.x * p.x * p.y;
   }
-  const double whole = all.beside_level(), line = all.beside_line();
+  const double whole = all.beside_level();
+  const BesideLine line(all);
   const auto gain = [&](double left) {
     return -0.5 * all.n * std::log(std::max(left, 0.0) / whole + kPerfect);
   };
-  result.line = gain(line);
-  result.curve = gain(line - explained_beside_line(all, all.xx, cubes, squares_y, fourths));
+  result.line = gain(line.left());
+  result.curve = gain(line.left_beside(all.xx, cubes, squares_y, fourths));
 
   const auto n = std::ssize(points);
-  MeanOfFits level_step(n), step(n), bend(n), lines(n);
+  Places places;
+  Places::Fits fits{MeanOfFits(n), MeanOfFits(n), MeanOfFits(n), MeanOfFits(n)};
   Sums before;
   for (std::ptrdiff_t k = 0; k + kOnEachSide < n; ++k) {
     const Point p = scaled(points[static_cast<std::size_t>(k)]);
     before.add(p);
     const Point next = points[static_cast<std::size_t>(k + 1)];
     if (k + 1 < kOnEachSide || next.x == points[static_cast<std::size_t>(k)].x) continue;
-    const Sums after = all.without(before);
-    const double given_at = 0.5 * (points[static_cast<std::size_t>(k)].x + next.x);
-    const double at = (given_at - mean_x) * by_x;
-    level_step.add((before.beside_level() + after.beside_level()) / whole, given_at);
-    lines.add((before.beside_line() + after.beside_line()) / whole, given_at);
-    step.add((line - explained_beside_line(all, after.n, after.x, after.y, after.n)) / whole, given_at);
-    bend.add((line - explained_beside_line(all, after.x - at * after.n, after.xx - at * after.x,
-                                           after.xy - at * after.y,
-                                           after.xx - 2 * at * after.x + at * at * after.n)) /
-                 whole,
-             given_at);
+    places.add(before, 0.5 * (p.x + (next.x - mean_x) * by_x));
+    if (places.full()) places.take(all, line, fits);
   }
-  result.level_step = level_step.gain();
-  result.step = step.gain();
-  result.bend = bend.gain();
-  result.lines = lines.gain();
-  result.step_at = step.at();
-  result.bend_at = bend.at();
+  places.take(all, line, fits);
+  result.level_step = fits.level_step.gain();
+  result.step = fits.step.gain();
+  result.bend = fits.bend.gain();
+  result.lines = fits.lines.gain();
+  result.step_at = mean_x + fits.step.at() / by_x;
+  result.bend_at = mean_x + fits.bend.at() / by_x;
   return result;
 }
 
