@@ -8,6 +8,7 @@
 
 #include "occam/check/network_problem.hpp"
 #include "occam/core/error.hpp"
+#include "occam/data/log_mean.hpp"
 #include "occam/group/group_report.hpp"
 #include "occam/group/group_writer.hpp"
 #include "occam/group/groups.hpp"
@@ -27,7 +28,7 @@ constexpr std::int64_t kTableRows = 40;
 struct CompareVerb {
   std::string network, output;
   std::vector<std::string> data;
-  std::string by, model_prior, report;
+  std::string by, model_prior, report, problem;
   std::string missing = "refuse";
   bool parameters = false;
   bool summary = false;
@@ -52,6 +53,8 @@ Fields fields(CompareVerb& o) {
       field("parameters", o.parameters, "add rough point estimates of the best model's parameters"),
       field("summary", o.summary, "add the network's summary of each data set to the file of answers"),
       field("exact", o.exact, "hold the answers against the exact posterior, where the problem knows it"),
+      field("problem", o.problem,
+            "with --exact: the problem file, where the evidence is known to simulators of your own"),
       field("group", o.group, "also say how frequent each model is in the population behind all data sets"),
       field("group_by", o.group_by, "the same for each group: a csv column, such as diagnosis"),
       field("group_all", o.group_all,
@@ -66,18 +69,22 @@ Fields fields(CompareVerb& o) {
 // Distance from the exact posterior, data set by data set, as `compare --exact` prints it.
 class ExactCheck {
  public:
-  explicit ExactCheck(const NetworkFile& file) : problem_(told_problem(file)) {
-    if (!problem_.has_exact_posterior()) {
-      throw Error(ErrorKind::usage, "--exact: the exact posterior of '{}' is not known", file.problem_name);
-    }
+  ExactCheck(const NetworkFile& file, const std::string& problem_path)
+      : problem_(problem_path.empty() ? told_problem(file) : network_problem(file, problem_path)) {
+    if (problem_.has_exact_posterior()) return;
+    throw Error(ErrorKind::usage, "--exact: the exact posterior of '{}' is not known{}", file.problem_name,
+                names_simulators(problem_)
+                    ? "; if its simulators know it, name the problem file with --problem FILE.toml"
+                    : "");
   }
 
   void add(const std::vector<std::string>& ids, Ragged<const float> data, const ModelPosterior& answers) {
     if (text_.empty())
       text_ = fmt::format("\n{:<12}  {:>6}  {:>9}  exact / network\n", "data set", "n", "KL [nats]");
     for (std::int64_t b = 0; b < data.sets; ++b) {
-      const auto exact =
-          *problem_.exact_log_posterior({data.x.row(data.offsets[b]), data.size(b), data.x.columns});
+      const auto exact = under_prior_of(
+          answers,
+          *problem_.exact_log_posterior({data.x.row(data.offsets[b]), data.size(b), data.x.columns}));
       const auto network = answers.log_probabilities(b);
       double kl = 0;
       std::string pairs;
@@ -103,6 +110,15 @@ class ExactCheck {
   }
 
  private:
+  // The prior that was asked for may be another one.
+  std::vector<double> under_prior_of(const ModelPosterior& answers, std::vector<double> log_posterior) const {
+    for (std::size_t j = 0; j < log_posterior.size(); ++j)
+      log_posterior[j] += std::log(answers.model_prior()[j]) - std::log(problem_.model_prior()[j]);
+    const double sum = log_mean_exp(log_posterior) + std::log(static_cast<double>(log_posterior.size()));
+    for (double& one : log_posterior) one -= sum;
+    return log_posterior;
+  }
+
   Problem problem_;
   std::string text_;
   double sum_ = 0;
@@ -141,7 +157,7 @@ class CompareRun {
         file_(comparison_.file()),
         progress_(call.progress("data sets")) {
     check_options();
-    if (o.exact) exact_.emplace(file_);
+    if (o.exact) exact_.emplace(file_, o.problem);
     if (o.group || !o.group_by.empty()) groups_.emplace(comparison_.empty_answers());
     if (!o.report.empty()) report_.emplace(file_, comparison_.empty_answers());
     open_output();
@@ -194,6 +210,7 @@ class CompareRun {
       throw Error(ErrorKind::usage, "--group-all belongs to --group or --group-by");
     if (o_.sequential && (o_.exact || o_.parameters))
       throw Error(ErrorKind::usage, "--sequential goes with neither --exact nor --parameters");
+    if (!o_.problem.empty() && !o_.exact) throw Error(ErrorKind::usage, "--problem belongs to --exact");
   }
 
   void open_output() {
@@ -349,6 +366,7 @@ void register_compare(Verbs& verbs) {
       .options(fields(o->verdict))
       .option_with_default("sequential", o->sequential, "K,K,...",
                            "answers after so many observations (default 1, 2, 4, ...), one row for each")
+      .reads({"problem"})
       .writes({"report"})
       .computes()
       .run([o](const Call& call) { CompareRun(*o, call).run(); });

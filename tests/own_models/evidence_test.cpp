@@ -114,5 +114,33 @@ TEST_F(Evidence, ThatDoesNotFitTheSimulatorIsFound) {
   EXPECT_TRUE(check("200"));
 }
 
+// Of observed data as well, where the problem file is named; under another model prior if one was asked for.
+TEST_F(Evidence, OfObservedDataIsShownBesideTheAnswer) {
+  file(evidence());
+  must("occam train p.toml -o net.occam --scope-reference 0" + quick_);
+  shell_.write("d.csv", "x\n1\n1\n0\n1\n");
+  const std::string compare = "occam compare net.occam d.csv --quiet --exact";
+  fails(compare, 64, {"the exact posterior", "is not known", "--problem FILE.toml"});
+  fails("occam compare net.occam d.csv --quiet --problem p.toml", 64, {"--problem belongs to --exact"});
+  fails(compare + " --problem missing.toml", 66, {"missing.toml"});
+
+  const auto exact = [&](const std::string& options) {
+    const std::string said = must(compare + " --problem p.toml" + options);
+    const std::size_t at = said.rfind("flat ");  // of the table below the answers
+    EXPECT_NE(said.find("mean KL from the exact posterior"), std::string::npos) << said;
+    return std::stod(said.substr(at + 5));
+  };
+  // Three heads of four: beta(4, 2), and beta(33, 31) over beta(30, 30).
+  const double flat = std::exp(std::lgamma(4) + std::lgamma(2) - std::lgamma(6));
+  const double fair =
+      std::exp(std::lgamma(33) + std::lgamma(31) - std::lgamma(64) + std::lgamma(60) - 2 * std::lgamma(30));
+  EXPECT_NEAR(exact(""), flat / (flat + fair), 6e-4);
+  EXPECT_NEAR(exact(" --model-prior flat=0.9,fair=0.1"), 9 * flat / (9 * flat + fair), 6e-4);
+  EXPECT_NEAR(exact(" --model-prior flat=1,fair=0"), 1, 6e-4);
+
+  shell_.write("coin.cpp", kCppCoin + evidence("", "8"));
+  fails(compare + " --problem p.toml", 78, {"not what the network was trained with"});
+}
+
 }  // namespace
 }  // namespace occam::testing_support

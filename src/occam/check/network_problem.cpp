@@ -56,6 +56,10 @@ Problem same_as_trained(Problem problem, const NetworkFile& file, const std::str
 
 }  // namespace
 
+bool names_simulators(const Problem& problem) {
+  return !named_simulators(problem).empty();
+}
+
 Problem told_problem(const NetworkFile& file) {
   return fitting(read_problem(file.problem, file.path + " (its problem)"), file, file.path);
 }

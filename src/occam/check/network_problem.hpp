@@ -14,6 +14,9 @@ namespace occam {
 // Error(bad_config) where the text is broken or tells of other columns or models than the network has.
 Problem told_problem(const NetworkFile& file);
 
+// Whether it has models whose simulators are the user's own, which a told problem only names.
+bool names_simulators(const Problem& problem);
+
 // Ready to simulate. Simulators of the user's own are run only from `problem_path`, a problem file that the
 // user names: without one, a network that needs them is Error(no_input), which shows what would be run.
 // Error(bad_config) when the problem file is not what the network was trained with: another problem, or a
