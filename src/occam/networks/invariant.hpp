@@ -146,15 +146,6 @@ class Invariant {
     return sets;
   }
 
-  // Of some of the rows (without attention).
-  Rows part(const Rows& all, std::int64_t first, std::int64_t count, Workspace& workspace) const {
-    Rows rows = all;
-    rows.embed = workspace.take<Matrix<T>>(embed_.size());
-    for (std::int64_t i = 0; i < embed_.size(); ++i) rows.embed[i] = all.embed[i].rows_from(first, count);
-    if (factors_) rows.factors = all.factors.rows_from(first, count);
-    return rows;
-  }
-
   // Of some of the data sets.
   Sets part(const Sets& all, std::int64_t first, std::int64_t count, Workspace& workspace) const {
     Sets sets = all;

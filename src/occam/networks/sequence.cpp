@@ -17,8 +17,8 @@ namespace occam {
 namespace {
 
 struct SequenceOptions {
-  std::int64_t lstm = 64;
-  std::vector<std::int64_t> filters = {64, 64};
+  std::int64_t lstm = 16;
+  std::vector<std::int64_t> filters = {32, 32};
   std::vector<std::int64_t> kernels = {5, 3};
   std::vector<std::int64_t> strides = {2, 2};
   std::string pooling = "max";
@@ -158,10 +158,10 @@ class SequenceBody final : public Body<T> {
       if (tiles) {
         look_at_tiles(packed, enough, kept, workspace);
       } else {
-        look(packed, enough, kept, workspace);
+        look(packed, enough, kept, keep, workspace);
       }
       windows_->after(packed, f_n, kept.looked, workspace);
-      const Matrix<T> seen = factored_ ? windows_->with_factors(kept.looked, kept.windows.offsets, workspace)
+      const Matrix<T> seen = factored_ ? windows_->with_factors(kept.looked, kept.windows, workspace)
                                        : windows_->output(kept.looked);
       copy_columns<T>(seen, features.columns_from(at, features_ - at));
     }
@@ -197,6 +197,12 @@ class SequenceBody final : public Body<T> {
   }
 
  private:
+  // The windows of one series, which go through all layers, forward or back, before those of the next one:
+  // what is made of them stays in the second-level cache.
+  struct Look {
+    Ragged<const T> windows;
+    typename Invariant<T>::Rows rows;
+  };
   struct Tape {
     Ragged<const T> x;
     typename Lstm<T>::Tape* lstm;
@@ -204,8 +210,8 @@ class SequenceBody final : public Body<T> {
     Ragged<T>* layers;
     std::int32_t* largest;
     Matrix<T> pooled;
-    Ragged<const T> windows;  // rows of these; data null where they went through in tiles
-    typename Invariant<T>::Rows look;
+    const std::int64_t* windows;  // (sets + 1) offsets of theirs
+    Look* looks;                  // (sets); null where nothing is kept
     typename Invariant<T>::Sets looked;
   };
 
@@ -244,9 +250,8 @@ class SequenceBody final : public Body<T> {
   }
 
   // The first windows of x, one behind the other; its rows have no padding, so that a window is one piece.
-  T* copy_windows(Matrix<const T> x, std::int64_t count, T* to) const {
+  void copy_windows(Matrix<const T> x, std::int64_t count, T* to) const {
     for (std::int64_t t = 0; t < count; ++t) to = std::copy_n(x.row(t), window_ * x.columns, to);
-    return to;
   }
   // Room for so many windows, and one more, that vectors may reach into.
   Matrix<T> room_for(std::int64_t count, Matrix<const T> x, Workspace& workspace) const {
@@ -261,22 +266,29 @@ class SequenceBody final : public Body<T> {
     return offsets;
   }
 
-  void look(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
-    const std::int64_t* offsets = window_offsets(x, workspace);
-    const Matrix<T> windows = room_for(offsets[x.sets], x.x, workspace);
-    T* to = windows.data;
+  void look(const T* packed, Ragged<const T> x, Tape& kept, bool keep, Workspace& workspace) const {
+    kept.windows = window_offsets(x, workspace);
+    kept.looked = {};
+    kept.looked.pooled = workspace.matrix<T>(x.sets, windows_->columns());
+    kept.looks = keep ? workspace.take<Look>(x.sets) : nullptr;
     for (std::int64_t set = 0; set < x.sets; ++set) {
-      to = copy_windows(x.x.rows_from(x.offsets[set], x.size(set)), offsets[set + 1] - offsets[set], to);
+      std::optional<Workspace::Scope> scope;
+      if (!keep) scope.emplace(workspace);
+      auto* own = workspace.take<std::int64_t>(2);
+      own[0] = 0;
+      own[1] = kept.windows[set + 1] - kept.windows[set];
+      const Matrix<T> windows = room_for(own[1], x.x, workspace);
+      copy_windows(x.x.rows_from(x.offsets[set], x.size(set)), own[1], windows.data);
+      Look look{{windows, own, 1}, windows_->embed(packed, windows, workspace)};
+      windows_->pool_into(look.rows, own, 1, kept.looked.pooled.rows_from(set, 1), workspace);
+      if (keep) kept.looks[set] = look;
     }
-    kept.windows = {windows, offsets, x.sets};
-    kept.look = windows_->embed(packed, windows, workspace);
-    kept.looked = windows_->pool_sets(kept.look, offsets, x.sets, workspace);
   }
 
   // The same without keeping anything of rows.
   void look_at_tiles(const T* packed, Ragged<const T> x, Tape& kept, Workspace& workspace) const {
     const std::int64_t* offsets = window_offsets(x, workspace);
-    kept.windows = {{}, offsets, x.sets};
+    kept.windows = offsets;
     std::int64_t count = 0;
     for (std::int64_t set = 0; set < x.sets; ++set) count += tiles_of(offsets[set + 1] - offsets[set]);
     auto* tiles = workspace.take<Tile>(count);
@@ -302,22 +314,23 @@ class SequenceBody final : public Body<T> {
     const Workspace::Scope scope(workspace);
     const Matrix<T> d = workspace.zeros<T>(d_seen.rows, d_seen.columns);
     copy_columns<T>(d_seen, d);
-    const std::int64_t* offsets = kept.windows.offsets;
     // Data sets that share a gradient, one group after the other.
     for (std::int64_t first = 0, end = 0; first < d.rows; first = end) {
       while (end < d.rows && gradients[end] == gradients[first]) ++end;
       const Workspace::Scope of_group(workspace);
-      const std::int64_t sets = end - first, row = offsets[first], rows = offsets[end] - row;
+      const std::int64_t sets = end - first, row = kept.windows[first];
       auto* own = workspace.take<std::int64_t>(sets + 1);
-      for (std::int64_t i = 0; i <= sets; ++i) own[i] = offsets[first + i] - row;
+      for (std::int64_t i = 0; i <= sets; ++i) own[i] = kept.windows[first + i] - row;
       const typename Invariant<T>::Sets looked = windows_->part(kept.looked, first, sets, workspace);
-      typename Invariant<T>::Rows look = windows_->part(kept.look, row, rows, workspace);
       const Matrix<T> d_own = d.rows_from(first, sets);
       const Matrix<T> d_pooled =
           factored_ ? windows_->with_factors_back(packed, looked, own, d_own, gradients[first], workspace)
                     : windows_->after_back(packed, looked, d_own, gradients[first], workspace);
-      windows_->back(packed, {kept.windows.x.rows_from(row, rows), own, sets}, look, looked.pooled, d_pooled,
-                     {}, false, gradients[first], workspace);
+      for (std::int64_t set = first; set < end; ++set) {
+        windows_->back(packed, kept.looks[set].windows, kept.looks[set].rows,
+                       looked.pooled.rows_from(set - first, 1), d_pooled.rows_from(set - first, 1), {}, false,
+                       gradients[first], workspace);
+      }
     }
   }
 
