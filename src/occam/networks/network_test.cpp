@@ -476,7 +476,7 @@ TEST(NetworkInput, OrdersOfRowsAreFoundAndStayInTheFile) {
   many["statistics"]["orders"].push_back(many["statistics"]["orders"][0]);
   EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
   many = config.json();
-  many["statistics"]["label_list"] = 2;
+  many["statistics"]["label_list"] = static_cast<int>(kNewestLabels) + 1;
   EXPECT_THROW(Network<float>(NetworkConfig::from_json(many)), Error);
   // Files from before have fewer statistics of labels, which they say by not saying it.
   many = config.json();

@@ -7,6 +7,7 @@
 #include "occam/data/periods.hpp"
 #include "occam/data/returned.hpp"
 #include "occam/data/slopes.hpp"
+#include "occam/data/spreads.hpp"
 #include "occam/data/sums.hpp"
 
 namespace occam {
@@ -594,6 +595,20 @@ void differing_slopes(const Channels& c, const std::vector<BaseChannel>& base, s
   });
 }
 
+// Whether the values of every other column of many values are spread more widely in some labels.
+void differing_spreads(const Channels& c, const std::vector<BaseChannel>& base, std::int64_t label,
+                       const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
+  const Workspace::Scope scope(workspace);
+  const std::span<LabelSums> labels(workspace.take<LabelSums>(groups.count),
+                                    static_cast<std::size_t>(groups.count));
+  each_column(c, base, {&label, 1}, raw, workspace, [&](std::span<const double> values, std::int64_t e) {
+    if (!base[static_cast<std::size_t>(e)].many_values) return;
+    const SpreadsBetween spreads = spreads_between(groups.of, values, labels);
+    for (const double gain : spreads.shapes) write(std::asinh(gain / 2));
+    write(std::asinh(spreads.any() / 2));
+  });
+}
+
 // Whether values of every other column carry over from row to row of a label.
 void carried(const Channels& c, const std::vector<BaseChannel>& base, const LabelOrder& order,
              const Groups& groups, Matrix<const float> raw, Workspace& workspace, Writer& write) {
@@ -852,6 +867,8 @@ void of_channels(const Channels& c, const std::vector<BaseChannel>& base, const 
     for (const LabelOrder& order : wanted.structure.labels.orders) {
       if (order.label == label) carried(c, base, order, groups, raw, workspace, write);
     }
+    if (wanted.label_list >= LabelList::with_spreads)
+      differing_spreads(c, base, label, groups, raw, workspace, write);
   }
   Crossed crossed(c, base, raw, workspace);
   const std::span<const CrossedColumns> crossings(wanted.structure.labels.crossings);

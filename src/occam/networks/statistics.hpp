@@ -42,8 +42,8 @@ enum class StatisticsList {
 inline constexpr StatisticsList kNewestStatistics = StatisticsList::with_shapes;
 
 // What is said of one column of labels; files name it, too.
-enum class LabelList { differences = 0, with_slopes = 1 };
-inline constexpr LabelList kNewestLabels = LabelList::with_slopes;
+enum class LabelList { differences = 0, with_slopes = 1, with_spreads = 2 };
+inline constexpr LabelList kNewestLabels = LabelList::with_spreads;
 
 class Statistics {
  public:

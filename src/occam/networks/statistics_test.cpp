@@ -8,6 +8,7 @@
 
 #include "occam/core/rng.hpp"
 #include "occam/data/periods.hpp"
+#include "occam/data/spreads.hpp"
 
 namespace occam {
 namespace {
@@ -341,7 +342,7 @@ std::vector<double> of_labels(double apart, std::size_t missing = 0) {
 
 TEST(Statistics, TellByHowMuchValuesDifferBetweenLabels) {
   const std::vector<double> alike = of_labels(0), different = of_labels(2);
-  ASSERT_EQ(alike.size(), kSpreadsBetween.size() + 4);
+  ASSERT_EQ(alike.size(), kSpreadsBetween.size() + 4 + kShapesOfSpreads.size() + 1);
   const std::size_t any = kSpreadsBetween.size();
   EXPECT_LT(2 * std::sinh(alike[any]), 2);
   EXPECT_GT(2 * std::sinh(different[any]), 10);
@@ -416,12 +417,16 @@ std::vector<double> of_people(double slopes, double carry, LabelColumns labels) 
   return {out.begin() + before.size(), out.end()};
 }
 
+// What is said at last: whether x and y are spread more widely for some people.
+constexpr std::size_t kOfSpreads = 2 * (kShapesOfSpreads.size() + 1);
+
 // Of y on x, then of x on y: gains of six spreads between slopes, of one slope, of any, and of any over one.
 TEST(Statistics, TellWhetherSlopesDifferBetweenLabels) {
   constexpr std::size_t kEach = kSpreadsBetween.size() + 3;
   const std::vector<double> alike = of_people(0, 0, {.columns = {0}}),
                             differ = of_people(2, 0, {.columns = {0}});
-  ASSERT_EQ(differ.size(), 2 * kEach);
+  ASSERT_EQ(differ.size(), 2 * kEach + kOfSpreads);
+  EXPECT_GT(differ.back(), alike.back()) << "slopes that differ spread y more widely";
   EXPECT_LT(2 * std::sinh(alike[kEach - 1]), 1);
   EXPECT_GT(2 * std::sinh(differ[kEach - 1]), 8);
 }
@@ -431,7 +436,7 @@ TEST(Statistics, TellWhatCarriesOverWithinLabels) {
   constexpr std::size_t kSlopes = 2 * (kSpreadsBetween.size() + 3), kEach = 2 * kCarries + 5;
   const LabelColumns labels{.columns = {0}, .orders = {{.label = 0}}};
   const std::vector<double> fresh = of_people(0, 0, labels), carried = of_people(0, 0.9, labels);
-  ASSERT_EQ(carried.size(), kSlopes + 2 * kEach);
+  ASSERT_EQ(carried.size(), kSlopes + 2 * kEach + kOfSpreads);
   const std::size_t any = kSlopes + kEach + 2 * kCarries + 1;  // of y
   EXPECT_LT(2 * std::sinh(fresh[any]), 1);
   EXPECT_GT(2 * std::sinh(carried[any]), 4);

@@ -13,6 +13,7 @@
 #include "occam/data/returned.hpp"
 #include "occam/data/series.hpp"
 #include "occam/data/slopes.hpp"
+#include "occam/data/spreads.hpp"
 #include "occam/data/stays.hpp"
 #include "occam/data/tables.hpp"
 
@@ -1103,6 +1104,7 @@ void RichStatistics::differences(const Values& data, Collector& out) const {
     const auto l = static_cast<std::size_t>(label);
     std::vector<std::int32_t> order(data.plain[l].size()), groups(order.size());
     std::vector<LabelMean> room(static_cast<std::size_t>(group_rows(data.plain[l], order, groups)));
+    std::vector<LabelSums> sums(room.size());
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (c == l || columns_[c].design || pairs == kMostLabelled) continue;
       ++pairs;
@@ -1116,6 +1118,9 @@ void RichStatistics::differences(const Values& data, Collector& out) const {
               columns_[l].name);
       out.put(between.own_means, "what a mean for each value of {} explains of {}", columns_[l].name,
               columns_[c].name);
+      out.put(spreads_between(groups, data.plain[c], sums).any(),
+              "evidence that {} is spread more widely for some values of {}", columns_[c].name,
+              columns_[l].name);
     }
   }
 }

@@ -441,6 +441,8 @@ TEST(RichStatistics, SeeSlopesAndWhatCarriesOverWithinLabels) {
   EXPECT_GT(named(rich, seen, "evidence that slopes of y on x differ between values of person"), 10);
   EXPECT_LT(named(rich, seen, "evidence that slopes of mood on x differ between values of person"), 3);
   EXPECT_GT(named(rich, seen, "evidence that mood carries over within values of person"), 5);
+  EXPECT_GT(named(rich, seen, "evidence that y is spread more widely for some values of person"), 3);
+  EXPECT_LT(named(rich, seen, "evidence that x is spread more widely for some values of person"), 2);
 }
 
 // Thirty pairs of people who speak of each other.
