@@ -11,6 +11,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/whole_number.hpp"
+#include "occam/data/orders.hpp"
 
 namespace occam {
 namespace {
@@ -21,8 +22,14 @@ constexpr std::size_t kBands = 8;
 constexpr double kMargin = 0.1;
 constexpr double kValueMargin = 0.05;
 constexpr double kDesignWeight = 1.5;
+constexpr double kFarBelow = 1e-30;
 
 }  // namespace
+
+// What is not above 0 lies far below all that is.
+double DesignProfile::Column::scaled(double x) const {
+  return by_logarithm ? std::log(std::max(x, kFarBelow * smallest)) : x;
+}
 
 DesignProfile::Column DesignProfile::describe(const std::string& name, std::int64_t at,
                                               const std::vector<Ragged<const float>>& data) {
@@ -32,13 +39,15 @@ DesignProfile::Column DesignProfile::describe(const std::string& name, std::int6
     for (std::int64_t r = 0; r < part.x.rows; ++r) values.push_back(part.x.row(r)[at]);
   }
   if (values.empty()) throw Error(ErrorKind::internal, "a design profile needs data");
-  double mean = 0, squares = 0;
-  for (const float x : values) mean += x / static_cast<double>(values.size());
-  for (const float x : values) squares += (x - mean) * (x - mean) / static_cast<double>(values.size());
-  if (squares > 0) column.scale = std::sqrt(squares);
   std::sort(values.begin(), values.end());
   column.smallest = values.front();
   column.largest = values.back();
+  column.by_logarithm = column.smallest > 0 && over_orders(values);
+  double mean = 0, squares = 0;
+  for (const float x : values) mean += column.scaled(x) / static_cast<double>(values.size());
+  for (const float x : values)
+    squares += std::pow(column.scaled(x) - mean, 2) / static_cast<double>(values.size());
+  if (squares > 0) column.scale = std::sqrt(squares);
   values.erase(std::unique(values.begin(), values.end()), values.end());
   if (values.size() <= kMostLevels) column.levels = std::move(values);
   return column;
@@ -130,8 +139,8 @@ std::vector<double> DesignProfile::statistics(Matrix<const float> rows) const {
     }
     if (!column.levels.empty()) continue;
     double mean = 0, squares = 0;
-    for (std::int64_t r = 0; r < rows.rows; ++r) mean += value(r) / n;
-    for (std::int64_t r = 0; r < rows.rows; ++r) squares += (value(r) - mean) * (value(r) - mean) / n;
+    for (std::int64_t r = 0; r < rows.rows; ++r) mean += column.scaled(value(r)) / n;
+    for (std::int64_t r = 0; r < rows.rows; ++r) squares += std::pow(column.scaled(value(r)) - mean, 2) / n;
     result.push_back(mean);
     result.push_back(std::sqrt(squares));
   }
@@ -147,7 +156,8 @@ std::string DesignProfile::statistic_name(std::size_t index) const {
     }
     if (column.observed) return "share of missing values of " + column.name;
     if (column.levels.empty())
-      return fmt::format("{} of {}", index == 0 ? "mean" : "standard deviation", column.name);
+      return fmt::format("{} of {}{}", index == 0 ? "mean" : "standard deviation",
+                         column.by_logarithm ? "the logarithm of " : "", column.name);
     return fmt::format("share of {} = {}", column.name, column.levels[index]);
   }
   return "";
@@ -173,8 +183,9 @@ std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
       return fmt::format("{} = {} is not among the levels trained on ({})", column.name, x,
                          fmt::join(column.levels, ", "));
     }
-    const double margin = kValueMargin * (column.largest - column.smallest);
-    if (smallest >= column.smallest - margin && largest <= column.largest + margin) continue;
+    const double low = column.scaled(column.smallest), high = column.scaled(column.largest);
+    const double margin = kValueMargin * (high - low);
+    if (column.scaled(smallest) >= low - margin && column.scaled(largest) <= high + margin) continue;
     return fmt::format("{} reaches from {:.4g} to {:.4g}, in training from {:.4g} to {:.4g}", column.name,
                        smallest, largest, column.smallest, column.largest);
   }
@@ -250,6 +261,7 @@ nlohmann::json DesignProfile::json() const {
                        {"smallest", c.smallest},
                        {"largest", c.largest},
                        {"scale", c.scale}});
+    if (c.by_logarithm) columns.back()["by_logarithm"] = true;
   }
   return {{"columns", columns}, {"band_rows", band_rows_}, {"low", low_}, {"high", high_}};
 }
@@ -278,8 +290,10 @@ DesignProfile DesignProfile::from_json(const nlohmann::json& json, const std::ve
     c.smallest = entry.at("smallest").get<double>();
     c.largest = entry.at("largest").get<double>();
     c.scale = entry.at("scale").get<double>();
+    c.by_logarithm = entry.value("by_logarithm", false);
     const bool sound =
-        std::isfinite(c.scale) && std::isfinite(c.smallest) && std::isfinite(c.largest) &&
+        (!c.by_logarithm || c.smallest > 0) && std::isfinite(c.scale) && std::isfinite(c.smallest) &&
+        std::isfinite(c.largest) &&
         std::all_of(c.levels.begin(), c.levels.end(), [](float x) { return std::isfinite(x); }) &&
         c.at < static_cast<std::int64_t>(columns.size()) && c.at > after && c.scale > 0 &&
         c.smallest <= c.largest && c.levels.size() <= kMostLevels &&

@@ -1,5 +1,6 @@
 // DesignProfile: which designs a network was trained on. It describes the design of a data set by a few
-// numbers (the share of each level; mean and spread of a column that takes many values), says in words where
+// numbers (the share of each level; mean and spread of a column that takes many values, of their logarithms
+// where these span orders of magnitude), says in words where
 // one lies outside, and gives the coordinates in which designs are near each other, so that a data set can be
 // judged among simulated ones of the like design. The share of missing values (NaN) of an observed column is
 // one of these numbers: no model explains it either.
@@ -60,9 +61,12 @@ class DesignProfile {
     std::int64_t at = 0;        // its place in a row
     std::vector<float> levels;  // ascending; empty where it takes many values
     double smallest = 0, largest = 0;
-    double scale = 1;       // standard deviation of its values
+    bool by_logarithm = false;  // where it is spread over orders of magnitude
+    double scale = 1;           // standard deviation of its values, or of their logarithms
     bool observed = false;  // not of the design: what is described is the share of its missing values, alone
 
+    // A value on the scale on which designs are alike.
+    double scaled(double x) const;
     bool has_shares() const { return observed || !levels.empty(); }
     std::size_t statistics() const { return observed ? 1 : levels.empty() ? 2 : levels.size(); }
   };

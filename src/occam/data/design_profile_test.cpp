@@ -75,6 +75,42 @@ TEST(DesignProfile, NoticesValuesAndLevelsThatNeverWere) {
       std::string::npos);
 }
 
+// Doses from 1 to 10,000, in training even in their logarithm: a tenth of the smallest is nothing of their
+// range, and yet far outside.
+TEST(DesignProfile, DosesOverOrdersOfMagnitudeAreToldByTheirLogarithm) {
+  const auto doses = [](double low, double high, std::uint64_t seed) {
+    std::vector<float> values(60);
+    Rng rng(3, Purpose::test, seed);
+    for (float& x : values) x = static_cast<float>(std::exp(rng.uniform(std::log(low), std::log(high))));
+    return values;
+  };
+  std::vector<float> data;
+  std::vector<std::int64_t> offsets = {0};
+  for (std::uint64_t set = 0; set < 300; ++set) {
+    const std::vector<float> values = doses(1, 10000, set);
+    data.insert(data.end(), values.begin(), values.end());
+    offsets.push_back(std::ssize(data));
+  }
+  const auto profile =
+      DesignProfile::learn({{{data.data(), offsets.back(), 1, 1}, offsets.data(), 300}}, {"dose"}, {true});
+  const auto said = [&](const std::vector<float>& values) {
+    return profile.foreign({values.data(), std::ssize(values), 1, 1});
+  };
+  EXPECT_EQ(said(doses(1, 10000, 1000)), "");
+  std::vector<float> lower = doses(1, 10000, 1001);
+  lower[7] = 0.1f;
+  EXPECT_NE(said(lower).find("dose reaches from 0.1"), std::string::npos) << said(lower);
+  lower[7] = 0;
+  EXPECT_NE(said(lower).find("dose reaches from 0 "), std::string::npos) << said(lower);
+  EXPECT_NE(said(doses(2000, 10000, 1002)).find("of the logarithm of dose"), std::string::npos)
+      << said(doses(2000, 10000, 1002));
+  EXPECT_EQ(DesignProfile::from_json(profile.json(), {"dose"}).json(), profile.json());
+  EXPECT_EQ(said(doses(1, 10000, 1003)), "");
+  nlohmann::json broken = profile.json();
+  broken["columns"][0]["smallest"] = -1;
+  EXPECT_THROW(DesignProfile::from_json(broken, {"dose"}), Error) << "there is no logarithm of it";
+}
+
 TEST(DesignProfile, ReadsBackAsTheSame) {
   const DesignProfile profile = learned(0.2, 0.6);
   const DesignProfile again = DesignProfile::from_json(profile.json(), kNames);

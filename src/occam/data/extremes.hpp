@@ -12,8 +12,11 @@ namespace occam {
 // Half the logarithm of a distance from an end, in units of that of the mean, which is `far` from it. Of n
 // values the next is expected at 1 / n where they crowd there at once, so this is added: the end itself
 // counts as no nearer.
+OCCAM_BOTH inline double share_from_end(double distance, double far, double n) {
+  return (far > 0 ? distance / far : 1) + 1 / n;
+}
 OCCAM_BOTH inline double from_end(double distance, double far, double n) {
-  return 0.5 * log((far > 0 ? distance / far : 1) + 1 / n);
+  return 0.5 * log(share_from_end(distance, far, n));
 }
 
 }  // namespace occam

@@ -5,12 +5,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "occam/core/vector_math.hpp"
 #include "occam/data/log_mean.hpp"
+#include "occam/data/mean_of_fits.hpp"
 #include "occam/data/sums.hpp"
 
 namespace occam {
 
 namespace {
+
+// Series of no more than this have no spread whose logarithm could be taken.
+constexpr double kLeastSquares = 1e-280;
 
 // Goertzel's recurrence, one product for each value and wave; all waves side by side, as in a register.
 template <std::size_t K>
@@ -34,22 +39,50 @@ void goertzel(std::span<const double> values, std::span<double, K> out) {
     out[k] = std::max(0.0, last[k] * last[k] + before[k] * before[k] - turn[k] * last[k] * before[k]);
 }
 
-// The logarithm of the mean of exp(x), without ever computing one that is too large.
-class MeanOfExponentials {
+// The evidence of a change of spread, the mean of its likelihood over all places; of many places at a time.
+class SpreadChange {
  public:
-  void add(double x) {
-    if (x > top_) {
-      sum_ *= std::exp(top_ - x);
-      top_ = x;
-    }
-    if (x > top_ - kBeyond) sum_ += std::exp(x - top_);
-    ++count_;
+  SpreadChange(double total, double n) : total_(total), n_(n), together_(left(total, n, least_left())) {}
+
+  // The first `count` values have these squares.
+  void add(double squares, double count) {
+    squares_[filled_] = squares;
+    counts_[filled_++] = count;
+    if (filled_ == kBlock) take();
   }
-  double log() const { return count_ > 0 ? top_ + std::log(sum_ / count_) : 0; }
+  double log() {
+    take();
+    return count_ > 0 ? top_ + std::log(sum_ / count_) : 0;
+  }
 
  private:
-  static constexpr double kBeyond = 45;  // exp(-45) is nothing beside 1
+  static constexpr std::size_t kBlock = 64;
 
+  double least_left() const { return 1e-9 * total_ / n_; }
+  static double left(double squares, double count, double least) {
+    const double mean = squares / count;
+    return 0.5 * count * plain_log(mean > least ? mean : least);
+  }
+  void take() {
+    if (filled_ == 0) return;
+    std::array<double, kBlock> gains;
+    const double least = least_left();
+    for (std::size_t i = 0; i < filled_; ++i)
+      gains[i] = together_ - left(squares_[i], counts_[i], least) -
+                 left(total_ - squares_[i], n_ - counts_[i], least);
+    double top = top_;
+    for (std::size_t i = 0; i < filled_; ++i) top = gains[i] > top ? gains[i] : top;
+    sum_ *= std::exp(top_ - top);
+    top_ = top;
+    for (std::size_t i = 0; i < filled_; ++i) gains[i] = plain_exp(gains[i] - top);
+    for (std::size_t i = 0; i < filled_; ++i) sum_ += gains[i];
+    count_ += static_cast<double>(filled_);
+    filled_ = 0;
+  }
+
+  double total_, n_, together_;
+  std::array<double, kBlock> squares_, counts_;
+  std::size_t filled_ = 0;
   double top_ = -1e300, sum_ = 0, count_ = 0;
 };
 
@@ -126,36 +159,32 @@ double change_evidence(std::span<const double> values) {
   }
   const double spread = std::max(squares - total * total / n, 1e-300);
   if (values.size() < 3 || squares <= 0) return 0;
-  MeanOfExponentials mean;
+  MeanOfFits fits(static_cast<std::int64_t>(values.size()));
   double sum = 0, count = 0;
   for (std::size_t i = 0; i + 1 < values.size(); ++i) {
     sum += std::isnan(values[i]) ? 0 : values[i];
     ++count;
     const double departure = sum - total * count / n;
     const double explained = departure * departure * n / (count * (n - count));
-    mean.add(-n / 2 * std::log1p(-std::min(explained / spread, 1 - 1e-9)));
+    fits.add(1 - explained / spread - MeanOfFits::kPerfect, count);
   }
-  return mean.log();
+  return fits.gain();
 }
 
 double spread_change_evidence(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
   double total = 0;
   for (const double value : values) total += std::isnan(value) ? 0 : value * value;
-  if (values.size() < 4 || total <= 0) return 0;
-  const auto left = [&](double squares, double count) {
-    return count / 2 * std::log(std::max(squares / count, 1e-9 * total / n));
-  };
-  const double together = left(total, n);
-  MeanOfExponentials mean;
+  if (values.size() < 4 || !(total > kLeastSquares)) return 0;
+  SpreadChange change(total, n);
   double squares = 0, count = 0;
   for (std::size_t i = 0; i + 2 < values.size(); ++i) {
     squares += std::isnan(values[i]) ? 0 : values[i] * values[i];
     ++count;
     // Of a single value the spread could be anything.
-    if (count >= 2) mean.add(together - left(squares, count) - left(total - squares, n - count));
+    if (count >= 2) change.add(squares, count);
   }
-  return mean.log();
+  return change.log();
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "occam/core/vector_math.hpp"
 #include "occam/data/extremes.hpp"
 #include "occam/data/stays.hpp"
 #include "occam/networks/network.hpp"
@@ -118,7 +119,21 @@ void InputRows<T>::write_relative(std::int64_t column, std::int64_t first, std::
 
 // The least and the largest of one column in its own data set, and how far a row is from them.
 template <class T>
-void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const {
+void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out,
+                              Workspace& workspace) const {
+  const Workspace::Scope scope(workspace);
+  // The logarithms of all rows at once; those of missing values are not read.
+  const std::span<double> to_low(workspace.take<double>(count), static_cast<std::size_t>(count));
+  const std::span<double> to_high(workspace.take<double>(count), static_cast<std::size_t>(count));
+  each_row(data_.offsets, data_.sets, first, count, [&](std::int64_t r, std::int64_t set) {
+    const OwnScale& own = scales_[set * config_->channels + column];
+    const double x = data_.x.row(r)[column];
+    const auto i = static_cast<std::size_t>(r - first);
+    to_low[i] = x >= own.low ? share_from_end(x - own.low, own.mean - own.low, own.count) : 1;
+    to_high[i] = x <= own.high ? share_from_end(own.high - x, own.high - own.mean, own.count) : 1;
+  });
+  take_logs(to_low);
+  take_logs(to_high);
   const auto at = static_cast<std::size_t>(column);
   const ColumnInput& input = config_->inputs[at];
   const Standardisation& s = config_->standardisation;
@@ -139,8 +154,9 @@ void InputRows<T>::write_ends(std::int64_t column, std::int64_t first, std::int6
     const bool read = !std::isnan(x) && !input.is_atom(x);
     out[0] = low;
     out[1] = high;
-    out[2] = read ? static_cast<T>(from_end(x - own.low, own.mean - own.low, own.count)) : T{0};
-    out[3] = read ? static_cast<T>(from_end(own.high - x, own.high - own.mean, own.count)) : T{0};
+    const auto i = static_cast<std::size_t>(r - first);
+    out[2] = read ? static_cast<T>(0.5 * to_low[i]) : T{0};
+    out[3] = read ? static_cast<T>(0.5 * to_high[i]) : T{0};
     out += stride;
   });
 }
@@ -196,7 +212,7 @@ Matrix<const T> InputRows<T>::rows(std::int64_t first, std::int64_t count, Works
       }
     }
     if (column.stays) write_stays(static_cast<std::int64_t>(c), first, count, out.data + at++);
-    if (column.ends) write_ends(static_cast<std::int64_t>(c), first, count, out.data + at);
+    if (column.ends) write_ends(static_cast<std::int64_t>(c), first, count, out.data + at, workspace);
     at += column.ends ? kEndChannels : 0;
   }
   return out;

@@ -49,7 +49,8 @@ class InputRows {
   };
   OwnScale own_scale(std::int64_t set, std::int64_t column) const;
   void write_relative(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
-  void write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
+  void write_ends(std::int64_t column, std::int64_t first, std::int64_t count, T* out,
+                  Workspace& workspace) const;
   void write_stays(std::int64_t column, std::int64_t first, std::int64_t count, T* out) const;
 
   const NetworkConfig* config_ = nullptr;

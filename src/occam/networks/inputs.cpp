@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/core/whole_number.hpp"
+#include "occam/data/orders.hpp"
 #include "occam/data/series.hpp"
 
 namespace occam {
@@ -23,13 +24,9 @@ const std::vector<std::string>& transformation_names() {
   return names;
 }
 
-double quantile(const std::vector<float>& sorted, double q) {
-  return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
-}
-
 bool long_tailed(const std::vector<float>& sorted) {
-  const double low = quantile(sorted, 0.05);
-  const double high = quantile(sorted, 0.95);
+  const double low = quantile_of(sorted, 0.05);
+  const double high = quantile_of(sorted, 0.95);
   const double reach = std::max(sorted.back() - high, low - sorted.front());
   return reach > (sorted.front() < 0 ? kVeryLongTail : kLongTail) * (high - low);
 }
@@ -53,12 +50,12 @@ double typical_distance(const std::vector<float>& sorted, double centre, double 
   }
   if (distances.empty()) return 1;
   std::sort(distances.begin(), distances.end());
-  return quantile(distances, q);
+  return quantile_of(distances, q);
 }
 
 // Values in order.
 void choose_transformation(const std::vector<float>& sorted, ColumnInput& input) {
-  if (sorted.empty() || !long_tailed(sorted)) return;
+  if (sorted.empty() || !(long_tailed(sorted) || over_orders(sorted))) return;
   if (sorted.front() > 0) {
     // What is below all that was simulated is taken for a little less than the least.
     input.transformation = Transformation::log;
@@ -66,7 +63,7 @@ void choose_transformation(const std::vector<float>& sorted, ColumnInput& input)
     return;
   }
   input.transformation = Transformation::asinh;
-  input.centre = sorted.front() == 0 ? 0 : quantile(sorted, 0.5);
+  input.centre = sorted.front() == 0 ? 0 : quantile_of(sorted, 0.5);
   input.width = typical_distance(sorted, input.centre, sorted.front() == 0 ? 0.1 : 0.5);
 }
 
@@ -93,8 +90,8 @@ ColumnInput learn_input(std::vector<float>& values, bool is_time) {
 // to the other, which is not so of a temperature or a heart rate. Values in order.
 bool is_measure(const std::vector<float>& sorted) {
   if (sorted.empty() || sorted.front() < 0) return false;
-  const double middle = quantile(sorted, 0.5);
-  return quantile(sorted, 0.95) - middle > kLeaning * (middle - quantile(sorted, 0.05)) &&
+  const double middle = quantile_of(sorted, 0.5);
+  return quantile_of(sorted, 0.95) - middle > kLeaning * (middle - quantile_of(sorted, 0.05)) &&
          std::any_of(sorted.begin(), sorted.end(), [](float x) { return x != std::floor(x); });
 }
 

@@ -62,8 +62,9 @@ struct ColumnInput {
 // The rule. A column of at most kFewLevels values has indicators where they are more than two. Any other is
 // left as it is while its extremes lie within so many times the range that holds nine tenths of its values:
 // kLongTail, or kVeryLongTail where some are negative, since sums of squares and products of such columns are
-// often what evidence is made of, and a network finds them slowly in what is bent. Beyond, a column is taken
-// by its logarithm where it is positive throughout, else by asinh.
+// often what evidence is made of, and a network finds them slowly in what is bent. Beyond, and where it is
+// spread over orders of magnitude (data/orders), a column is taken by its logarithm where it is positive
+// throughout, else by asinh.
 inline constexpr std::size_t kFewLevels = 8;
 inline constexpr double kLongTail = 2;
 inline constexpr double kVeryLongTail = 20;

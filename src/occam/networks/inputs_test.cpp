@@ -68,6 +68,24 @@ TEST(Inputs, LongTailsAreTamed) {
   EXPECT_EQ(counts.width, 1);
 }
 
+// Concentrations over four decades: what is below one in ten would else be one value.
+TEST(Inputs, WhatSpansOrdersOfMagnitudeIsReadByItsLogarithm) {
+  const auto over = [](double decades) {
+    return drawn([=](Rng& rng) { return 1e-9 * std::pow(10, decades * rng.uniform()); });
+  };
+  EXPECT_EQ(learned(over(4)).transformation, Transformation::log);
+  EXPECT_EQ(learned(over(2)).transformation, Transformation::log);
+  EXPECT_EQ(learned(over(1)).transformation, Transformation::none);
+  EXPECT_EQ(learned(drawn([](Rng& rng) { return rng.uniform(); })).transformation, Transformation::none);
+  std::vector<float> with_none = over(4);  // as many zeros as are no atom
+  for (std::size_t i = 0; i < with_none.size(); i += 100) with_none[i] = 0;
+  EXPECT_EQ(learned(with_none).transformation, Transformation::asinh);
+  EXPECT_LT(learned(with_none).width, 1e-8);
+  // Estimates of a parameter with such a prior come back positive.
+  const ColumnInput target = learn_transformation(over(4));
+  EXPECT_GT(target.inverse(target(1e-9) - 1), 0);
+}
+
 TEST(Inputs, FewValuesBecomeIndicators) {
   EXPECT_EQ(learned(drawn([](Rng& rng) { return std::floor(4 * rng.uniform()); })).levels,
             (std::vector<float>{0, 1, 2, 3}));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "occam/core/error.hpp"
+#include "occam/data/precision.hpp"
 #include "occam/train/batches.hpp"
 #include "occam/train/checkpoint.hpp"
 #include "occam/train/course.hpp"
@@ -145,6 +146,7 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
       s_(std::make_unique<State>()) {
   s_->data = open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_);
   build_network(network_options);
+  warn_of_lost_digits();
   s_->engine = make_engine(run_.device, s_->config, pool_);
   s_->batches = make_batches(std::move(s_->data.source), options_.replay, pool_);
   s_->course = std::make_unique<Course>(options_, chance_loss(problem_), progress_, s_->data.pass);
@@ -177,6 +179,17 @@ void Trainer::build_network(const json& network_options) {
     throw Error(ErrorKind::usage,
                 "the head {} compares the data sets of a batch with each other: --batch at least 2",
                 config.options.head);
+  }
+}
+
+void Trainer::warn_of_lost_digits() const {
+  for (const CoarseColumn& coarse : coarse_columns(s_->data.sample.view())) {
+    progress_.warn(fmt::format(
+        "column '{}' has values of about {:.3g}, which are kept in steps of {:.3g} (single precision), and "
+        "those "
+        "of a data set differ by little more: let the simulator, and the data, leave out what all have in "
+        "common",
+        problem_.columns()[static_cast<std::size_t>(coarse.column)].name, coarse.value, coarse.step));
   }
 }
 

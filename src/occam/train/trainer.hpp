@@ -70,6 +70,7 @@ class Trainer {
   struct State;
 
   void build_network(const nlohmann::json& network_options);
+  void warn_of_lost_digits() const;
   void check_head_options() const;
   void begin();
   void begin_attempt(std::int64_t attempt);
