@@ -1,6 +1,8 @@
 // Simulators in a C++ file: compiled once, by the user's compiler; mistakes shown as they are.
 #include <filesystem>
 
+#include <nlohmann/json.hpp>
+
 #include "own_support.hpp"
 
 namespace occam::testing_support {
@@ -53,6 +55,45 @@ TEST_F(Compiled, NamesMayBePutTogether) {
       "  for (long i = 0; i < out.n(); ++i) out(i, x) = rng.uniform() < p[the + \"ta\"];\n"
       "  return true;");
   EXPECT_EQ(plain, must(simulate_));
+}
+
+// Seconds since 1970 within an hour: in single precision two minutes apart.
+TEST_F(Compiled, TrainingWarnsOfDigitsThatAreLost) {
+  const std::string train = "occam train p.toml -o n.occam --scope-reference 0" + quick_;
+  const auto warned = [&] {
+    return shell_(train).err.find("steps of 128 (single precision)") != std::string::npos;
+  };
+  const auto times = [&](const std::string& offset) {
+    body("  for (long i = 0; i < out.n(); ++i) out(i, 0) = " + offset +
+         " + 3600 * rng.uniform() * p[\"theta\"];\n  return true;");
+  };
+  times("1.7e9");
+  EXPECT_TRUE(warned());
+  times("100");
+  EXPECT_FALSE(warned());
+}
+
+// What a rate over five orders of magnitude is estimated to be is a rate, too.
+TEST_F(Compiled, EstimatesOverOrdersOfMagnitudeArePositive) {
+  shell_.write("rate.cpp",
+               "#include <occam/simulator.h>\n#include <cmath>\n"
+               "bool simulate(const occam::Parameters& p, occam::Random& rng, occam::Rows& out) {\n"
+               "  for (long i = 0; i < out.n(); ++i) out(i, 0) = std::log(p[\"rate\"]) + rng.normal() * "
+               "(p.is(\"a\") + 1);\n"
+               "  return true;\n}\n");
+  shell_.write("r.toml",
+               "name = \"rates\"\nn = 5\ncolumns = [\"x\"]\nsimulator = \"rate.cpp\"\n[parameters]\n"
+               "rate = \"log_uniform(1e-10, 1e-5)\"\n[model.a]\n[model.b]\n");
+  must("occam train r.toml -o r.occam --scope-reference 0" + quick_);
+  must("occam simulate r.toml --datasets 200 --quiet -o d.csv");
+  must("occam compare r.occam d.csv --parameters --quiet -o a.json");
+  const auto answers = nlohmann::json::parse(shell_.read("a.json"));
+  std::size_t seen = 0;
+  for (const auto& answer : answers.at("data_sets")) {
+    EXPECT_GT(answer.at("estimate_rate").get<double>(), 0);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 200u);
 }
 
 TEST_F(Compiled, NamesThatBeginAlikeAreToldApart) {
