@@ -24,6 +24,13 @@ bool always(const AnswerShape&) {
   return true;
 }
 
+// Why an answer should not be trusted: what the network says, or that its scope cannot be judged.
+std::string flag_of(const AnswerRow& r) {
+  if (!r.answers.flag(r.b).empty() || r.extras.scope.empty()) return r.answers.flag(r.b);
+  const bool outside = r.extras.verdicts[at(r.b)].verdict == VerdictKind::outside_training;
+  return outside && r.extras.scope[at(r.b)].lonely_design ? kLonelyDesign : "";
+}
+
 std::vector<AnswerColumn> make_columns() {
   using Row = AnswerRow;
   using Shape = AnswerShape;
@@ -52,7 +59,7 @@ std::vector<AnswerColumn> make_columns() {
        "empty without an evidential head", always,
        [](const Row& r, std::int64_t) { return known(r.answers.uncertainty(r.b)); }},
       {"flag", Per::data_set, "Flag", "why the answer should not be trusted; empty where nothing is wrong",
-       "", always, [](const Row& r, std::int64_t) { return r.answers.flag(r.b); }},
+       "", always, [](const Row& r, std::int64_t) { return flag_of(r); }},
       {"note", Per::data_set, "Note",
        "what to know about the data: values outside the range trained on, rows left out", "", always,
        [](const Row& r, std::int64_t) {

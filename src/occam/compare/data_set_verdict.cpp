@@ -54,6 +54,13 @@ DataSetVerdict verdict_on(const ModelPosterior& answers, std::int64_t b,
     return {VerdictKind::outside_training,
             "the network gives no number for such data; are units and columns what they should be?"};
   }
+  // Scores of other designs were all there is to rank it among: models are not to blame.
+  if (scope && scope->p < options.scope_level && scope->lonely_design) {
+    return {VerdictKind::outside_training,
+            fmt::format("it cannot be said whether a model makes such data (scope_p {:.2g}): {}; train with "
+                        "a design that covers it",
+                        scope->p, kLonelyDesign)};
+  }
   if (scope && scope->p < options.scope_level) {
     return {
         VerdictKind::out_of_scope,

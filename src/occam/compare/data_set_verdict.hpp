@@ -22,6 +22,7 @@ struct ScopeAnswer {
   double p = 1;                  // how often simulated data look at least this foreign
   std::vector<double> by_model;  // (J) the same under each model alone; empty where there are too many models
   std::string reason;            // what stands out, in words; empty where nothing does
+  bool lonely_design = false;    // whether hardly any simulated data set has a design near this one
 };
 
 struct VerdictOptions {
@@ -29,6 +30,10 @@ struct VerdictOptions {
   double decided_above = 0.9;
 };
 Fields fields(VerdictOptions& o);
+
+inline constexpr const char* kLonelyDesign =
+    "hardly any simulated data set has a design near this one, as shares, means and spreads of its columns "
+    "go";
 
 enum class VerdictKind { decided, ambiguous, out_of_scope, outside_training };
 std::string_view word(VerdictKind verdict);  // "out-of-scope"

@@ -38,6 +38,17 @@ TEST(DataSetVerdict, AFlaggedAnswerIsNeverDecidedNorCalledForeign) {
   }
 }
 
+// Where nothing of the like design was simulated a small p-value says nothing of the models; a large one
+// still says that the data are as usual.
+TEST(DataSetVerdict, WhatNoSimulationHasTheDesignOfIsNotBlamedOnModels) {
+  ScopeAnswer lonely{0.001, {}, "median rt is 9", true};
+  const DataSetVerdict verdict = verdict_on(answer(0.95), 0, lonely, {});
+  EXPECT_EQ(verdict.verdict, VerdictKind::outside_training);
+  EXPECT_NE(verdict.explanation.find("has a design near this one"), std::string::npos) << verdict.explanation;
+  lonely.p = 0.5;
+  EXPECT_EQ(verdict_on(answer(0.95), 0, lonely, {}).verdict, VerdictKind::decided);
+}
+
 TEST(DataSetVerdict, WhatIsNotANumberIsNeverDecided) {
   EXPECT_EQ(verdict_on(answer(NAN), 0, {}, {}).verdict, VerdictKind::outside_training);
   EXPECT_EQ(verdict_on(answer(NAN), 0, ScopeAnswer{0.001, {}, ""}, {}).verdict,

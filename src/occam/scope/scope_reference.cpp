@@ -31,6 +31,10 @@ constexpr std::size_t kLargestDesignWindow = 1500;
 // every size matters more.
 constexpr std::size_t kSmallestCell = 1000;
 constexpr double kReach = 0.25;
+// A design is a lonely one where these few are so many times as far from it as from any of those looked at.
+constexpr std::size_t kFew = 20;
+constexpr double kLonely = 1.5;
+constexpr std::size_t kLookedAt = 500;
 constexpr double kLeastSpread = 0.2;  // of scores, whatever the design, as a part of the usual one
 constexpr std::size_t kRangeBands = 8;
 constexpr std::size_t kScaleKnots = 16;
@@ -223,6 +227,22 @@ void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<con
     calibration_design_.insert(calibration_design_.end(), point.design.begin(), point.design.end());
   }
   sort_cells();
+  learn_near();
+}
+
+// Of each, one of the few is itself.
+void ScopeReference::learn_near() {
+  if (K_ == 0) return;
+  near_ = 0;
+  const std::size_t count = calibration_.size(), looks = std::min(count, kLookedAt);
+  for (std::size_t k = 0; k < looks; ++k) {
+    const std::size_t i = k * count / looks;
+    ScopePoint point;
+    point.rows = static_cast<std::int64_t>(calibration_[i].rows);
+    const auto first = calibration_design_.begin() + static_cast<std::ptrdiff_t>(i) * K_;
+    point.design.assign(first, first + K_);
+    near_ = std::max(near_, nearest_in_design(all_, point).near);
+  }
 }
 
 void ScopeReference::sort_cells() {
@@ -301,6 +321,9 @@ ScopeReference::Window ScopeReference::nearest_in_design(const std::vector<std::
   Window found;
   for (std::size_t k = 0; k < width; ++k) found.places.push_back(near[k].second);
   found.reach = std::sqrt(static_cast<double>(near[width - 1].first));
+  const auto few = near.begin() + static_cast<std::ptrdiff_t>(std::min(kFew, width)) - 1;
+  std::nth_element(near.begin(), few, near.begin() + static_cast<std::ptrdiff_t>(width));
+  found.near = std::sqrt(static_cast<double>(few->first));
   return found;
 }
 
@@ -362,6 +385,7 @@ ScopeAnswer ScopeReference::judge(const ScopePoint& point, const Scores& s) cons
   ScopeAnswer answer;
   // Points with the same favoured model, unless the nearest of them are too far.
   Window among = window(all_, point);
+  answer.lonely_design = among.near > kLonely * std::max(near_, kReach);
   if (cell.size() >= kSmallestCell) {
     Window alike = window(cell, point);
     if (alike.reach <= kReach + among.reach) among = std::move(alike);
@@ -434,6 +458,7 @@ void ScopeReference::add_to(Safetensors& contents, nlohmann::json& description) 
                  {"by_model", J_ <= kMostModels},
                  {"summary_scale", scale(summary_scale_)},
                  {"sketch_scale", scale(raw_scale_)}};
+  if (std::isfinite(near_)) description["near"] = near_;
   summary_.add_to(contents, "scope.summary.");
   raw_.add_to(contents, "scope.sketch.");
   summary_effect_.add_to(contents, "scope.summary.");
@@ -533,6 +558,8 @@ ScopeReference ScopeReference::from(const Safetensors& contents, const nlohmann:
     s.model_.push_back(model_number(model, s.J_));
   s.read_calibration(contents);
   s.K_ = owner.dimensions;
+  if (description.contains("near")) s.near_ = description.at("near").get<double>();
+  if (std::isnan(s.near_) || s.near_ < 0) refuse_scope("how near its designs are");
   if (s.K_ > 0) s.calibration_design_ = finite_tensor(contents, "scope.design", {s.calibration_size(), s.K_});
   s.read_ranges(contents);
   s.summary_effect_ = DesignEffect::from(contents, "scope.summary.", owner.summary_width, owner.given);

@@ -6,6 +6,7 @@
 // it falls below any level no more often than that level says, whatever the score is worth.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -95,6 +96,7 @@ class ScopeReference {
   struct Window {
     std::vector<std::int32_t> places;
     double reach = 0;
+    double near = 0;  // the same of the first few in design
   };
   Window window(const std::vector<std::int32_t>& cell, const ScopePoint& point) const;
   Window nearest_in_size(const std::vector<std::int32_t>& cell, double rows) const;
@@ -102,6 +104,7 @@ class ScopeReference {
   double rank(const Window& window, const ScopePoint& point, double score, bool own) const;
   void move_to(const ScopePoint& point, std::span<const std::int32_t> places,
                std::vector<double>& scores) const;
+  void learn_near();
   void sort_cells();
   void learn_ranges(const std::vector<ScopePoint>& points);
   std::string reason(const ScopePoint& point) const;
@@ -119,6 +122,7 @@ class ScopeReference {
   std::vector<Calibration> calibration_;
   std::int64_t K_ = 0;                     // dimensions of designs
   std::vector<float> calibration_design_;  // (calibration, K)
+  double near_ = HUGE_VAL;                 // how far the first few are from any that was simulated
   std::vector<float> band_rows_;           // upper ends of bands of sizes, for ranges_
   std::vector<float> ranges_;              // (bands, sketch, 2) where nearly all simulated data sets lie
 

@@ -16,6 +16,7 @@ const ScopeOwner kOwner = {{"x"}, false, 2, 1};
 // Data sets of two kinds, n values around 0 or 4; the "summary" is their mean.
 struct World {
   Sketch sketch;
+  bool designed = false;  // by one number, in the middle half of its range
 
   World() {
     std::vector<float> values;
@@ -43,13 +44,23 @@ struct World {
     return p;
   }
 
+  ScopePoint simulated(std::uint64_t item) const {
+    ScopePoint p = point(item);
+    if (designed) put_design(static_cast<float>(Rng(4, Purpose::test, item).uniform(-1, 1)), p);
+    return p;
+  }
+  static void put_design(float design, ScopePoint& p) {
+    p.design = {design};
+    p.given = {std::log(static_cast<float>(p.rows)), design};
+  }
+
   ScopeReference reference() const {
     std::vector<ScopePoint> points;
-    for (std::uint64_t i = 0; i < 1500; ++i) points.push_back(point(i));
+    for (std::uint64_t i = 0; i < 1500; ++i) points.push_back(simulated(i));
     ScopeReference scope(sketch, 2, points);
     for (std::int64_t block = 0; block < scope.blocks(); ++block) scope.measure_density(block);
     points.clear();
-    for (std::uint64_t i = 1500; i < 4000; ++i) points.push_back(point(i));
+    for (std::uint64_t i = 1500; i < 4000; ++i) points.push_back(simulated(i));
     scope.calibrate(points, scope.scores(points));
     return scope;
   }
@@ -95,6 +106,32 @@ TEST(ScopeReference, JudgesEachModelAlone) {
   ASSERT_EQ(first.by_model.size(), 2u);
   EXPECT_GT(first.by_model[0], 0.02);
   EXPECT_LT(first.by_model[1], 0.02);
+}
+
+// That of a data set among those simulated has others near it, at the border of all as in their middle; one
+// far from all has none, also for a reference that was read back, and one of before says nothing of it.
+TEST(ScopeReference, KnowsWhenADesignIsFarFromAll) {
+  World world;
+  world.designed = true;
+  const ScopeReference scope = world.reference();
+  Safetensors contents;
+  nlohmann::json description;
+  scope.add_to(contents, description);
+  const ScopeOwner owner = {{"x"}, false, 2, 1, {false}, 1, 2};
+  const ScopeReference again = ScopeReference::from(contents, description, owner);
+  nlohmann::json before = description;
+  before.erase("near");
+  const ScopeReference older = ScopeReference::from(contents, before, owner);
+  int lonely = 0;
+  for (std::uint64_t i = 50000; i < 50500; ++i) lonely += ask(scope, world.simulated(i)).lonely_design;
+  EXPECT_EQ(lonely, 0);
+  ScopePoint far = world.point(60000);
+  World::put_design(4, far);
+  EXPECT_TRUE(ask(scope, far).lonely_design);
+  EXPECT_TRUE(ask(again, far).lonely_design);
+  EXPECT_FALSE(ask(older, far).lonely_design);
+  description["near"] = -1;
+  EXPECT_THROW(ScopeReference::from(contents, description, owner), Error);
 }
 
 TEST(ScopeReference, RoundTripsToTheSameAnswersAndRefusesDamage) {
