@@ -8,6 +8,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ._data import is_table, numbers
+from ._errors import BadData
 from ._interrupts import watch
 
 
@@ -82,8 +84,28 @@ class Call:
     def _designs(self, given):
         return {} if given is None else {self.columns[c]: given[:, k] for k, c in enumerate(self.design)}
 
+    def _made(self, given) -> list[str]:
+        """Names of the columns that the function makes."""
+        return self.columns if given is None else [self.columns[c] for c in self.observed]
+
+    def _array(self, result, names: list[str]) -> np.ndarray:
+        """What the function returned as an array; columns that have names are found by them."""
+        if is_table(result):
+            found = list(result.columns) if hasattr(result, "columns") else list(result)
+            if sorted(map(str, found)) != sorted(names):
+                raise BadData(f"model '{self.model}' returned the columns {found}, expected {names}, in any order")
+            result = np.column_stack([numbers(result[name], name, f"model '{self.model}': ") for name in names])
+        if np.ma.isMaskedArray(result):
+            result = np.ma.filled(result.astype(np.float64), np.nan)
+        array = np.asarray(result)
+        if array.dtype.kind == "c":
+            raise BadData(f"model '{self.model}' returned complex values; expected are real ones: return what of them is "
+                          "observed, such as their real part")
+        return array
+
     def _one_by_one(self, theta, n, seeds, given, total: int):
-        columns = len(self.columns) if given is None else len(self.observed)
+        names = self._made(given)
+        columns = len(names)
         rows = np.empty((total, columns), np.float32)
         generator = self._spare()
         first = 0
@@ -92,34 +114,34 @@ class Call:
             watch.check()
             designs = self._designs(None if given is None else given[first:last])
             result = self.function(n=size, rng=generator.of(seed), **dict(zip(self.parameters, values)), **designs)
-            rows[first:last] = np.nan if result is None else self._shaped(result, size, columns)
+            rows[first:last] = np.nan if result is None else self._shaped(self._array(result, names), size, columns)
             first = last
         self.spare.append(generator)
         return rows
 
-    def _shaped(self, result, size: int, columns: int):
-        data = np.asarray(result)
+    def _shaped(self, data: np.ndarray, size: int, columns: int):
         if data.shape == (size,) and columns == 1:
             data = data[:, None]
         if data.shape != (size, columns):
-            raise ValueError(f"model '{self.model}' returned an array of shape {data.shape}, expected {(size, columns)} "
-                             f"for n = {size}")
+            raise BadData(f"model '{self.model}' returned an array of shape {data.shape}, expected {(size, columns)} "
+                          f"for n = {size}")
         return data
 
     def _many(self, theta, n, seeds, given, longest: int, total: int):
         generator = self._spare()
-        data = np.asarray(self.function(n=n, rng=generator.of(seeds[0]), **dict(zip(self.parameters, theta)),
-                                        **self._designs(given)))
+        names = self._made(given)
+        data = self._array(self.function(n=n, rng=generator.of(seeds[0]), **dict(zip(self.parameters, theta)),
+                                         **self._designs(given)), names)
         self.spare.append(generator)
-        sets, columns = len(n), len(self.columns) if given is None else len(self.observed)
+        sets, columns = len(n), len(names)
         shape = data.shape if data.ndim > 1 or columns > 1 else (*data.shape, 1)
         if shape == (sets, longest, columns) or columns == 1 and shape == (sets, longest):
             if total == sets * longest:
                 return data.reshape(total, columns)
             return data.reshape(sets, longest, columns)[np.arange(longest) < n[:, None]]
         if shape != (total, columns):
-            raise ValueError(f"model '{self.model}' returned an array of shape {data.shape}, expected "
-                             f"{(sets, longest, columns)} (data sets, longest n, columns) or {(total, columns)} (all rows)")
+            raise BadData(f"model '{self.model}' returned an array of shape {data.shape}, expected "
+                          f"{(sets, longest, columns)} (data sets, longest n, columns) or {(total, columns)} (all rows)")
         return data.reshape(shape)
 
 
