@@ -65,6 +65,25 @@ def name_of_cell(one: Any) -> str | None:
     return str(int(one)) if isinstance(one, (float, np.floating)) and float(one).is_integer() else str(one)
 
 
+def checked_names(values, count: int, what: str) -> list[str]:
+    """Names of `count` data sets, no two of which are the same."""
+    names = [values] if isinstance(values, str) else [name_of_cell(one) for one in values]
+    if len(names) != count:
+        raise Usage(f"{what} name each data set: expected are {count} names, not {len(names)}")
+    if None in names:
+        raise BadData(f"one of {what} is missing, at place {names.index(None)} counted from 0: name each data set")
+    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < count else []
+    if twice:
+        raise BadData(f"two data sets are called {twice[0]!r} in {what}: give each a name of its own")
+    return names
+
+
+def read_columns(table, columns: list[str]) -> np.ndarray:
+    """Columns of numbers, found by name: (rows, columns)."""
+    _require_columns(table, columns, [], "")
+    return _read(table, columns, (), {}, "")
+
+
 def _key_names(by) -> list[str]:
     keys = [by] if isinstance(by, str) else [] if by is None else by
     if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
@@ -188,13 +207,13 @@ def _label_numbers(values, known: dict) -> np.ndarray:
                     dtype=np.float64)
 
 
-def _names(table) -> list:
+def column_names(table) -> list:
     return list(table) if isinstance(table, dict) else list(table.columns)
 
 
 def _require_columns(table, columns, others, where: str) -> None:
     """Each column is there, once, with as many rows as the others."""
-    names, lengths = _names(table), {}
+    names, lengths = column_names(table), {}
     for name in [*columns, *others]:
         if name not in names:
             needs = f"; needed are {columns}" if name in columns else ""
@@ -219,7 +238,7 @@ def _read(table, columns, labels, known: dict, where: str) -> np.ndarray:
 
 
 def _table(table, columns, keys, group_by, labels) -> Sets:
-    if not keys and "dataset" in _names(table):
+    if not keys and "dataset" in column_names(table):
         keys = ["dataset"]
     _require_columns(table, columns, keys + ([group_by] if group_by else []), "")
     values = _read(table, columns, labels, {}, "")
