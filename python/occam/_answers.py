@@ -8,31 +8,14 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from ._arguments import probabilities
 from ._data import checked_names
-from ._errors import BadData, Usage, WrongType, nearest
+from ._errors import BadData, Usage
 from ._groups import Groups, checked_evidence, checked_groups, groups
 
 # Columns that there are for each model, and what they are called where models are a dimension.
 _PER_MODEL = {"p_": "p", "log_bf_": "log_bf", "alpha_": "alpha", "spread_": "spread", "scope_p_": "scope_p_of_model"}
 _FOREIGN = ("out-of-scope", "outside-training")
-
-
-def probabilities(prior: Any, models: Sequence[str]) -> list[float]:
-    """A model prior of the user's in the order of the models; those that it does not name get zero."""
-    if not isinstance(prior, Mapping):
-        raise WrongType(f"a model prior is a dict such as {{{models[0]!r}: 0.2, ...}}, not {prior!r}")
-    if not prior:
-        raise Usage(f"the model prior is empty: give probabilities of the models {list(models)}")
-    for name, p in prior.items():
-        if name not in models:
-            raise Usage(f"model prior: unknown model {name!r}{nearest(name, models)}; the models are {list(models)}")
-        if not isinstance(p, (int, float, np.number)) or not 0 <= p < np.inf:
-            raise Usage(f"model prior: the probability of {name!r} is {p!r}; expected is a number from 0 to 1")
-    total = float(sum(prior.values()))
-    if abs(total - 1) > 1e-6:
-        raise Usage(f"the model prior sums to {total:.9g}, not to 1, and nothing is rescaled: divide it by its sum, if that "
-                    "is meant")
-    return [float(prior.get(name, 0.0)) for name in models]
 
 
 class Answers:

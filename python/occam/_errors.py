@@ -57,6 +57,11 @@ def of_code(code):
     return Error
 
 
+def in_python(text):
+    """Words of the command line as they are written in Python."""
+    return text.replace("--resume", "resume=True")
+
+
 def nearest(name, names):
     """The question whether another name is meant, where one is near."""
     close = difflib.get_close_matches(str(name), [str(one) for one in names], 1)

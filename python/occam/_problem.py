@@ -8,6 +8,8 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from . import _core
+from ._arguments import seed_of, threads_of, whole
+from ._errors import WrongType
 from ._interrupts import watch
 from ._priors import Prior
 from ._simulator import Call, name_of
@@ -32,7 +34,8 @@ class Model:
     def __init__(self, simulator: Callable | None = None, *, vectorized: bool = False,
                  prior_probability: float | None = None, **parameters: Prior | float):
         if simulator is not None and not callable(simulator):
-            raise TypeError(f"the simulator of a model is a function, not {simulator!r}")
+            raise WrongType(f"the simulator of a model is a function, not {simulator!r}; priors have names, as in "
+                            "occam.Model(function, theta=occam.beta(1, 1))")
         self.simulator = simulator
         self.vectorized = vectorized
         self.prior_probability = prior_probability
@@ -151,8 +154,18 @@ def simulate(problem: Problem, datasets: int = 100, *, seed: int = 1, n: int | N
     >>> len(data), data[0].shape
     (3, (5, 1))
     """
+    require_problem(problem)
+    n = None if n is None else whole("n", n, 1)
     with watch.on():
-        return Simulated(problem, _core.simulate(problem._core, datasets, seed, n, model, threads))
+        return Simulated(problem, _core.simulate(problem._core, whole("datasets", datasets, 1), seed_of(seed), n, model,
+                                                 threads_of(threads)))
+
+
+def require_problem(problem: Any) -> None:
+    """A problem, not the name of one, nor its models."""
+    if not isinstance(problem, Problem):
+        instead = f"occam.problem({os.fspath(problem)!r})" if isinstance(problem, (str, os.PathLike)) else "occam.Problem(...)"
+        raise WrongType(f"a problem is expected, not {problem!r}: make it by {instead}")
 
 
 def _quoted(text):

@@ -1,5 +1,8 @@
 """Answers and what follows from them: populations, other priors, log evidences of other programs, tables and figures."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import simulators
@@ -98,3 +101,35 @@ def test_courses_become_tables_and_pictures(net, tosses):
     assert sum(len(rows) for rows in chart["datasets"].values()) == 8
     whole = net.compare(tosses).to_xarray()
     assert whole["p"].dims == ("dataset", "model") and whole["scope_p"].sel(dataset="2").size == 1
+
+
+def test_other_priors_are_looked_at_at_once(net):
+    refused(occam.Usage, "unknown model 'fiar' .did you mean 'fair'", lambda: net.with_model_prior({"flat": 0.5, "fiar": 0.5}))
+    refused(occam.Usage, "sums to 1.1, not to 1.*nothing is rescaled",
+            lambda: net.with_model_prior({"flat": 0.5, "fair": 0.6}))
+    for p in (-0.5, float("nan"), "half", None):
+        refused(occam.Usage, "probability of 'flat' is", lambda: net.with_model_prior({"flat": p, "fair": 1.5}))
+    refused(occam.Usage, "is empty", lambda: net.with_model_prior({}))
+    refused(occam.Usage, "a model prior is a dict", lambda: net.with_model_prior([0.5, 0.5]))
+
+
+def test_other_priors_are_shown_and_not_stored(net, tosses, tmp_path):
+    changed = net.with_model_prior({"fair": 0.8, "flat": 0.2})
+    assert changed.info["model_prior"] == [0.2, 0.8] and changed.info["trained_model_prior"] == [0.5, 0.5]
+    assert net.info["model_prior"] == net.info["trained_model_prior"] == [0.5, 0.5]
+    assert "flat 0.2, fair 0.8" in repr(changed) and repr(changed).startswith(repr(net))
+    refused(occam.Usage, "with_model_prior after occam.load", lambda: changed.save(tmp_path / "net.occam"))
+    refused(occam.Usage, "check the network itself", lambda: changed.check(datasets=20, progress=False))
+    again = changed.scope(reference=500, calibration=500, progress=False)
+    assert np.array_equal(again.compare(tosses).p, changed.compare(tosses).p)
+    assert np.allclose(net.with_model_prior({"flat": 1}).compare(tosses).p, [1, 0])
+
+
+def test_networks_are_not_pickled(net):
+    for work in (pickle.dumps, copy.deepcopy, copy.copy):
+        refused(TypeError, "save.*occam.load", lambda: work(net))
+
+
+def test_probabilities_of_parts_of_a_table(net):
+    frame = {"coin": ["a"] * 5 + ["b"] * 3, "x": [1, 0, 1, 0, 1, 1, 1, 1]}
+    assert np.array_equal(net.predict_proba(frame, by="coin"), net.compare(frame, by="coin").p)

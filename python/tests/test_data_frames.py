@@ -152,3 +152,17 @@ def test_tables_of_odd_shapes_are_refused(net):
     refused(occam.BadData, "no column 'z'", lambda: net.compare(frame, by="z"))
     refused(occam.BadData, "there are no data sets", lambda: net.compare([]))
     refused(occam.Usage, "not 5", lambda: net.compare(5))
+
+
+def test_abc_takes_one_data_set_of_a_table():
+    problem = occam.problem("beta-binomial")
+    ask = lambda data, **more: occam.abc(problem, data, method="rejection", population_size=20, progress=False, **more).p
+    frame = pandas.DataFrame({"who": ["a", "b"] * 20, "x": [1, 0, 1, 1] * 10})
+    expected = ask([frame[frame["who"] == "b"]])
+    assert np.array_equal(ask(frame, by="who", dataset="b"), expected)
+    assert np.array_equal(ask(frame.rename(columns={"who": "dataset"}), dataset="b"), expected)
+    assert np.array_equal(ask(frame), ask([frame]))
+    refused(occam.Usage, "one data set, not 2: choose one, as by dataset='a'", lambda: ask(frame, by="who"))
+    refused(occam.Usage, "no data set 'c'", lambda: ask(frame, by="who", dataset="c"))
+    numbered = frame.assign(who=[1, 2] * 20)
+    assert np.array_equal(ask(numbered, by="who", dataset=2), expected)

@@ -1,0 +1,91 @@
+"""Arguments that do not fit: each is an error of occam's, says what was given, and what to try."""
+
+import numpy as np
+import pytest
+import simulators
+
+import occam
+
+TINY = dict(iterations=20, batch=16, validation_datasets=50, scope_reference=0, progress=False)
+
+
+@pytest.fixture(scope="module")
+def coins():
+    return occam.problem("beta-binomial")
+
+
+@pytest.fixture(scope="module")
+def net(coins):
+    return occam.train(coins, **TINY)
+
+
+def refused(words, work, kind=occam.Usage):
+    with pytest.raises(kind, match=words) as caught:
+        work()
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("name, value", [("seed", -1), ("seed", 1.5), ("seed", "one"), ("threads", -1), ("threads", 0.5)])
+def test_seeds_and_threads_are_whole_numbers(coins, net, name, value):
+    wrong = {name: value}
+    said = f"^{name} is .*{value}"
+    refused(said, lambda: occam.train(coins, **wrong, **TINY))
+    refused(said, lambda: occam.simulate(coins, 5, **wrong))
+    refused(said, lambda: net.compare([np.ones(5)], **wrong))
+    refused(said, lambda: net.check(datasets=20, progress=False, **wrong))
+    refused(said, lambda: net.scope(progress=False, **wrong))
+    refused(said, lambda: net.extend(coins, **wrong, **TINY))
+    refused(said, lambda: occam.groups([[0.0, 1.0]], ["a", "b"], **wrong))
+    refused(said, lambda: occam.abc(coins, [np.ones(5)], progress=False, **wrong))
+
+
+def test_numbers_of_data_sets_and_sizes_are_whole_numbers(coins, net):
+    refused("datasets is .*2.5", lambda: occam.simulate(coins, 2.5))
+    refused("n is .*0", lambda: occam.simulate(coins, 2, n=0))
+    refused("datasets is .*-3", lambda: net.check(datasets=-3, progress=False))
+    refused("n is .*10.5", lambda: net.check(datasets=10, n=[10.5], progress=False))
+    refused("sequential is .*10.5", lambda: net.compare([np.ones(20)], sequential=[10.5]))
+    refused("sequential is a list", lambda: net.compare([np.ones(20)], sequential=10))
+    refused("sequential does not go with parameters",
+            lambda: net.compare([np.ones(20)], sequential=[10], parameters=True))
+
+
+def test_problems_are_expected(coins, net):
+    refused("occam.problem.'beta-binomial'", lambda: occam.train("beta-binomial", **TINY))
+    refused("occam.problem.'beta-binomial'", lambda: occam.simulate("beta-binomial"))
+    refused("a problem is expected", lambda: net.extend({"flat": simulators.coin}, **TINY))
+    refused("a problem is expected", lambda: net.check(datasets=20, problem="beta-binomial", progress=False))
+    refused("a problem is expected", lambda: occam.abc("beta-binomial", [np.ones(5)], progress=False))
+
+
+def test_how_to_go_on_is_said_in_python(coins, tmp_path):
+    class Sink:
+        def update(self, done, total, note):
+            raise ArithmeticError("no more")
+
+        def say(self, text):
+            pass
+
+        warn = say
+
+        def close(self):
+            pass
+
+    with pytest.raises(ArithmeticError) as caught:
+        occam.train(coins, tmp_path / "net.occam", **{**TINY, "progress": Sink()})
+    notes = " ".join(getattr(caught.value, "__notes__", ["resume=True"]))
+    assert "resume=True" in notes and "--resume" not in notes
+
+
+def test_columns_of_a_design_are_not_trained_to_miss():
+    def line(slope, n, rng, dose):
+        return slope * dose + rng.standard_normal(n)
+
+    problem = occam.Problem({"none": occam.Model(line, slope=0), "some": occam.Model(line, slope=1)}, n=5,
+                            columns=["dose", "y"], design={"dose": occam.uniform(0, 2)})
+    trained = occam.train(problem, **TINY)
+    refused("'dose' is missing in data set '0'.*missing='drop'$",
+            lambda: trained.compare([np.array([[1, 1], [np.nan, 1.0]])]), occam.BadData)
+    refused("'y' is missing.*declare", lambda: trained.compare([np.array([[1, 1], [1, np.nan]])]), occam.BadData)
+    trials = {"condition": [1, None], "response": [1, 0], "rt": [0.5, 0.6]}
+    refused("'condition' is missing.*missing='drop'$", lambda: occam.load("decision-making").compare(trials), occam.BadData)
