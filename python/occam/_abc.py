@@ -11,7 +11,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import seed_of, threads_of, whole
+from ._arguments import as_json, seed_of, threads_of, whole
 from ._data import Sets, name_of_cell, observed
 from ._errors import Usage, nearest
 from ._interrupts import watch
@@ -68,12 +68,13 @@ def _chosen(sets: Sets, dataset) -> np.ndarray:
     return sets.data[sets.offsets[k] : sets.offsets[k + 1]]
 
 
-def abc(problem: Problem, data: Any, *, by: str | Sequence[str] | None = None, dataset: Any = None, n: int | None = None,
-        seed: int = 1, threads: int = 0, progress: Any = True, **options: Any) -> AbcResult:
+def abc(problem: Problem, data: Any, *, by: str | Sequence[str] | None = None, dataset: Any = None,
+        missing: str = "refuse", n: int | None = None, seed: int = 1, threads: int = 0, progress: Any = True,
+        **options: Any) -> AbcResult:
     """Compares models on one data set by ABC-SMC, as `occam abc` does, with its options.
 
-    data, by: as in Network.compare; dataset: which of the data sets, where there are several. summary_network: a
-    trained network whose statistics data sets are compared by.
+    data, by, missing: as in Network.compare; dataset: which of the data sets, where there are several. summary_network:
+    a trained network whose statistics data sets are compared by.
 
     >>> result = occam.abc(occam.problem("beta-binomial"), [[1, 1, 1, 0] * 5], populations=2, population_size=100,
     ...                    progress=False)
@@ -82,7 +83,9 @@ def abc(problem: Problem, data: Any, *, by: str | Sequence[str] | None = None, d
     """
     require_problem(problem)
     seed, threads, n = seed_of(seed), threads_of(threads), None if n is None else whole("n", n, 1)
-    rows = _chosen(observed(data, problem.columns, by, labels=problem._core.labels), dataset)
+    # No distance can do without a value, whatever the problem is.
+    sets = observed(data, problem.columns, by, labels=problem._core.labels, design=problem.columns, missing=missing)
+    rows = _chosen(sets, dataset)
     sink = make_progress(progress, "simulations")
     with tempfile.TemporaryDirectory() as folder:
         network = options.get("summary_network")
@@ -95,7 +98,7 @@ def abc(problem: Problem, data: Any, *, by: str | Sequence[str] | None = None, d
         particles = os.path.join(folder, "particles.npz")
         try:
             with watch.on():
-                raw = _core.abc(problem._core, rows, n, json.dumps(options), particles, seed, threads, sink)
+                raw = _core.abc(problem._core, rows, n, as_json(options), particles, seed, threads, sink)
         finally:
             sink.close()
         with np.load(particles) as file:

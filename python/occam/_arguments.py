@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from typing import Any, Mapping, Sequence
 
@@ -29,6 +30,23 @@ def seed_of(value: Any) -> int:
 def threads_of(value: Any) -> int:
     """A number of threads; 0 stands for all cores."""
     return whole("threads", value, most=1024)
+
+
+def as_json(options: Mapping[str, Any]) -> str:
+    """Options as the library takes them."""
+    for name, value in options.items():
+        try:
+            json.dumps(value, default=_plain, allow_nan=False)
+        except (TypeError, ValueError):
+            raise Usage(f"{name} is {value!r}; expected are finite numbers, texts, or lists or dicts of them") from None
+    return json.dumps(options, default=_plain)
+
+
+def _plain(value):
+    """A value of NumPy's as one of Python's."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError
 
 
 def probabilities(prior: Any, models: Sequence[str]) -> list[float]:

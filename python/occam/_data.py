@@ -78,10 +78,19 @@ def checked_names(values, count: int, what: str) -> list[str]:
     return names
 
 
-def read_columns(table, columns: list[str]) -> np.ndarray:
+def read_columns(table, columns: list[str], where: str = "") -> np.ndarray:
     """Columns of numbers, found by name: (rows, columns)."""
-    _require_columns(table, columns, [], "")
-    return _read(table, columns, (), {}, "")
+    _require_columns(table, columns, [], where)
+    return _read(table, columns, (), {}, where)
+
+
+def in_order(rows: np.ndarray, names: Sequence[str] | None, columns: Sequence[str]) -> np.ndarray:
+    """Rows whose columns have these names, in the order of `columns`; columns without names are in it."""
+    if names is None or list(names) == list(columns):
+        return rows
+    if sorted(names) != sorted(columns):
+        raise BadData(f"the data have the columns {list(names)}, expected are {list(columns)}, in any order: rename them")
+    return np.ascontiguousarray(rows[:, [list(names).index(name) for name in columns]])
 
 
 def _key_names(by) -> list[str]:
@@ -102,7 +111,8 @@ def _in_memory(data, columns, keys, group_by, labels) -> Sets:
         return _table(data, columns, keys, group_by, labels)
     if hasattr(data, "offsets") and hasattr(data, "data"):
         _require_no_names(keys, group_by)
-        return Sets(range(len(data.offsets) - 1), data.data, data.offsets)
+        rows = in_order(data.data, getattr(data, "columns", None), columns)
+        return Sets(range(len(data.offsets) - 1), rows, data.offsets)
     try:
         parts = [data] if isinstance(data, np.ndarray) and data.ndim == 2 else list(data)
     except TypeError:

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import seed_of, threads_of
+from ._arguments import as_json, seed_of, threads_of
 from ._data import checked_names, column_names, is_table, name_of_cell, read_columns
 from ._errors import BadData, Usage, WrongType
 
@@ -62,7 +62,7 @@ def groups(log_evidence: Any, models: Sequence[str], *, group: Sequence | None =
     evidence = checked_evidence(log_evidence, models)
     names = checked_names(range(len(evidence)) if ids is None else ids, len(evidence), "ids")
     labels = ["all"] * len(names) if group is None else checked_groups(group, names)
-    asked = json.dumps({"seed": seed_of(seed), **options})
+    asked = as_json({"seed": seed_of(seed), **options})
     return Groups(_core.groups(list(models), names, labels, evidence, asked, threads_of(threads)))
 
 

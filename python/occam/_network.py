@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._answers import Answers
-from ._arguments import probabilities, seed_of, threads_of, whole
+from ._arguments import as_json, probabilities, seed_of, threads_of, whole
 from ._data import observed
 from ._errors import Error, NoInput, Usage, WrongType, in_python
 from ._interrupts import watch
@@ -50,8 +50,9 @@ def _train(problem, output, start, seed, threads, table, network, resume, progre
         path = os.fspath(output) if output is not None else os.path.join(folder, "network.occam")
         try:
             with watch.on(), _words_of_python():
-                _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start,
-                            as_file(table, problem.models, folder, problem.parameters), resume, Elsewhere(sink, folder))
+                _core.train(problem._core, path, seed, threads, as_json(options), as_json(network), start,
+                            as_file(table, problem.models, problem.columns, folder, problem.parameters), resume,
+                            Elsewhere(sink, folder))
         finally:
             sink.close()
         return Network(_core.load_network(path), problem)
@@ -145,7 +146,7 @@ class Network:
             options["sequential"] = [] if sequential is True else _sizes("sequential", sequential)
             options["orders"] = whole("orders", orders)
         groups = sets.groups or (["all"] * len(sets.ids) if group else [])
-        raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, json.dumps(options), groups, group_all,
+        raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, as_json(options), groups, group_all,
                             threads_of(threads))
         return Answers(self.models, raw)
 
@@ -180,8 +181,8 @@ class Network:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 with watch.on(), self._asking_for(problem):
-                    return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked),
-                                              as_file(table, self.models, folder), threads_of(threads), sink))
+                    return Report(_core.check(self._core, self._simulators(problem), as_json(asked),
+                                              as_file(table, self.models, self.columns, folder), threads_of(threads), sink))
             finally:
                 sink.close()
 
@@ -192,7 +193,7 @@ class Network:
         sink = make_progress(progress, "data sets")
         try:
             with watch.on(), self._asking_for(problem):
-                core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed_of(seed),
+                core = _core.with_scope(self._core, self._simulators(problem), as_json(options), seed_of(seed),
                                         threads_of(threads), sink)
         finally:
             sink.close()

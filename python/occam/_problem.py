@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import seed_of, threads_of, whole
-from ._errors import WrongType
+from ._errors import Usage, WrongType, nearest
 from ._interrupts import watch
 from ._priors import Prior
 from ._simulator import Call, name_of
@@ -67,6 +67,7 @@ class Problem:
                  design: Mapping[str, Any] | None = None, missing: Mapping[str, Any] | None = None,
                  name: str = "problem", description: str = "", model_prior: Mapping[str, float] | None = None,
                  folder: str | os.PathLike | None = None, workers: int = 0, start_method: str | None = None):
+        _require_models(models, model_prior)
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
         text = _toml(name, description, n, columns, ordered, models, probabilities, design)
@@ -77,7 +78,7 @@ class Problem:
                 calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
                                   model.vectorized)
         self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
-        if workers:
+        if whole("workers", workers):
             shared = Workers(workers, calls, start_method)
             for call in calls.values():
                 call.workers = shared
@@ -185,9 +186,27 @@ def _value(value):
     return _quoted(value)
 
 
+def _require_models(models, model_prior) -> None:
+    if not isinstance(models, Mapping):
+        raise WrongType(f"models are a dict {{name: occam.Model(...)}}, not {models!r}")
+    for name, model in models.items():
+        if not isinstance(model, Model):
+            raise WrongType(f"model {name!r} is {model!r}; expected is an occam.Model, such as occam.Model(function, "
+                            "theta=occam.beta(1, 1))")
+    for name in model_prior or {}:
+        if name not in models:
+            raise Usage(f"model_prior: there is no model {name!r}{nearest(name, models)}; the models are {list(models)}")
+
+
 def _columns(columns, design, missing):
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in names):
+        raise WrongType(f"columns is a list of names, such as {[str(name) for name in names]}, not {columns!r}")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise Usage(f"two columns are called {twice[0]!r}: give each a name of its own")
     tables = {}
-    items = columns.items() if isinstance(columns, dict) else ((name, {}) for name in columns)
+    items = columns.items() if isinstance(columns, dict) else ((name, {}) for name in names)
     for name, table in items:
         tables[name] = dict(table) if isinstance(table, dict) else {"description": table}
     for name in design or {}:
@@ -195,13 +214,20 @@ def _columns(columns, design, missing):
             tables[name].setdefault("role", "design")
     for name, rate in (missing or {}).items():
         if name not in tables:
-            raise ValueError(f"missing: there is no column {name!r}")
+            raise Usage(f"missing: there is no column {name!r}{nearest(name, tables)}; the columns are {names}")
         tables[name]["missing"] = str(rate) if isinstance(rate, Prior) else rate
     return tables
 
 
 def _size(n):
-    return f"uniform({n[0]}, {n[1]})" if isinstance(n, (tuple, list)) else n
+    if isinstance(n, (str, Prior)):
+        return n
+    if not isinstance(n, (tuple, list)):
+        return whole("n", n, 1)
+    if len(n) != 2:
+        raise Usage(f"n is a number, (smallest, largest) or text as in problem files, not {n!r}: give the smallest and the "
+                    "largest, and data sets have all sizes between them")
+    return f"uniform({whole('n', n[0], 1)}, {whole('n', n[1], 1)})"
 
 
 def _toml(name, description, n, columns, ordered, models, probabilities, design):

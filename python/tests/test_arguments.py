@@ -89,3 +89,26 @@ def test_columns_of_a_design_are_not_trained_to_miss():
     refused("'y' is missing.*declare", lambda: trained.compare([np.array([[1, 1], [1, np.nan]])]), occam.BadData)
     trials = {"condition": [1, None], "response": [1, 0], "rt": [0.5, 0.6]}
     refused("'condition' is missing.*missing='drop'$", lambda: occam.load("decision-making").compare(trials), occam.BadData)
+
+
+def test_problems_are_looked_at():
+    model = occam.Model(simulators.coin, theta=occam.beta(1, 1))
+    problem = lambda models={"a": model, "b": model}, **more: occam.Problem(models, **{"n": 5, "columns": ["x"], **more})
+    refused("two columns are called 'x'", lambda: problem(columns=["x", "y", "x"]))
+    refused("columns is a list of names, such as .'rt'., not 'rt'", lambda: problem(columns="rt"))
+    refused(r"smallest, largest.*not \(1, 20, 50\)", lambda: problem(n=(1, 20, 50)))
+    refused("n is a whole number of at least 1, not 10.5", lambda: problem(n=10.5))
+    refused("model 'a' is <function coin.*occam.Model", lambda: problem({"a": simulators.coin, "b": model}))
+    refused("models are a dict", lambda: problem([model, model]))
+    refused("model_prior: there is no model 'c'", lambda: problem(model_prior={"a": 0.5, "c": 0.5}))
+    refused("missing: there is no column 'y'", lambda: problem(missing={"y": 0.5}))
+    refused("workers is -1", lambda: problem(workers=-1))
+    assert problem(n=np.int64(5)).sizes == problem().sizes == (5, 5)
+    assert problem(n=[1, 20]).sizes == problem(n="uniform(1, 20)").sizes == (1, 20)
+
+
+def test_options_are_numbers_or_texts(coins):
+    assert occam.train(coins, **{**TINY, "iterations": np.int64(20)}).models == ["flat", "fair"]
+    refused("iterations is .1, 2.", lambda: occam.train(coins, **{**TINY, "iterations": {1, 2}}))
+    refused("minutes is nan", lambda: occam.train(coins, minutes=float("nan"), **TINY))
+    refused("table is an occam.Table", lambda: occam.train(coins, table=[np.ones(5)], **TINY))

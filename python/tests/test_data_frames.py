@@ -166,3 +166,23 @@ def test_abc_takes_one_data_set_of_a_table():
     refused(occam.Usage, "no data set 'c'", lambda: ask(frame, by="who", dataset="c"))
     numbered = frame.assign(who=[1, 2] * 20)
     assert np.array_equal(ask(numbered, by="who", dataset=2), expected)
+
+
+def test_tables_of_simulations_are_read_by_name():
+    problem = two_models(line, ["x", "y"])
+    frames = [frame_of(seed) for seed in range(200)]
+    model = np.arange(200) % 2
+    expected = occam.train(problem, table=occam.Table([one.to_numpy() for one in frames], model), **TINY)
+    turned = occam.train(problem, table=occam.Table([one[["y", "x"]] for one in frames], model), **TINY)
+    data = [frames[0].to_numpy()]
+    assert np.array_equal(turned.compare(data).p, expected.compare(data).p)
+    refused(occam.BadData, "data set 1 has not the columns", lambda: occam.Table([frames[0], frames[1][["x"]]], [0, 1]))
+    other = occam.Table([one.rename(columns={"x": "z"}) for one in frames], model)
+    refused(occam.BadData, "the columns .'z', 'y'., expected are .'x', 'y'.", lambda: occam.train(problem, table=other, **TINY))
+
+
+def test_simulated_data_are_read_by_name(net):
+    turned = occam.simulate(two_models(returning(lambda frame: frame[["x", "y"]]), ["y", "x"]), 5)
+    assert np.array_equal(net.compare(turned).p, net.compare([one[:, ::-1] for one in turned]).p)
+    other = occam.simulate(two_models(line, ["x", "z"]), 5)
+    refused(occam.BadData, "the columns .'x', 'z'., expected are .'x', 'y'.", lambda: net.compare(other))
