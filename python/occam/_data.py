@@ -80,7 +80,7 @@ def checked_names(values, count: int, what: str) -> list[str]:
 
 def read_columns(table, columns: list[str], where: str = "") -> np.ndarray:
     """Columns of numbers, found by name: (rows, columns)."""
-    _require_columns(table, columns, [], where)
+    require_columns(table, columns, [], where)
     return _read(table, columns, (), {}, where)
 
 
@@ -221,7 +221,7 @@ def column_names(table) -> list:
     return list(table) if isinstance(table, dict) else list(table.columns)
 
 
-def _require_columns(table, columns, others, where: str) -> None:
+def require_columns(table, columns, others, where: str) -> None:
     """Each column is there, once, with as many rows as the others."""
     names, lengths = column_names(table), {}
     for name in [*columns, *others]:
@@ -250,7 +250,7 @@ def _read(table, columns, labels, known: dict, where: str) -> np.ndarray:
 def _table(table, columns, keys, group_by, labels) -> Sets:
     if not keys and "dataset" in column_names(table):
         keys = ["dataset"]
-    _require_columns(table, columns, keys + ([group_by] if group_by else []), "")
+    require_columns(table, columns, keys + ([group_by] if group_by else []), "")
     values = _read(table, columns, labels, {}, "")
     sets = _rows_of_sets(table, keys) if keys else {"0": range(len(values))}
     groups = None if group_by is None else _groups(table, group_by, sets)
@@ -268,7 +268,7 @@ def _tables(tables, columns, keys, group_by, labels) -> Sets:
         if not is_table(table):
             raise BadData(f"{where}it has no names of columns, which other data sets of the list have: give data frames, or "
                           "arrays, throughout")
-        _require_columns(table, columns, [group_by] if group_by else [], where)
+        require_columns(table, columns, [group_by] if group_by else [], where)
         parts.append(_read(table, columns, labels, known, where))
         if group_by:
             groups += _groups(table, group_by, {str(k): range(len(parts[-1]))})
@@ -278,7 +278,7 @@ def _tables(tables, columns, keys, group_by, labels) -> Sets:
 def _rows_of_sets(table, keys) -> dict[str, list[int]]:
     """{id: its rows}"""
     sets: dict = {}
-    for row, label in enumerate(zip(*(_key_cells(table, key) for key in keys))):
+    for row, label in enumerate(zip(*(key_cells(table, key) for key in keys))):
         sets.setdefault(label, []).append(row)
     named: dict = {}
     for label, rows in sets.items():
@@ -289,7 +289,8 @@ def _rows_of_sets(table, keys) -> dict[str, list[int]]:
     return {name: rows for name, (_, rows) in named.items()}
 
 
-def _key_cells(table, key) -> list[str]:
+def key_cells(table, key) -> list[str]:
+    """What each row says of the data set that it belongs to."""
     names = [name_of_cell(one) for one in _cells(table[key])]
     gone = names.count(None)
     if gone:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import os
+import tempfile
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _core
 from ._arguments import seed_of, threads_of, whole
-from ._errors import Usage, WrongType, nearest
+from ._data import is_table, key_cells, numbers, require_columns
+from ._errors import BadData, Usage, WrongType, nearest
 from ._interrupts import watch
 from ._priors import Prior
 from ._simulator import Call, name_of
@@ -48,8 +52,8 @@ class Problem:
     n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table
     such as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}, with "same_as":
     another such column if both name the same things (teams at home and away)}. ordered: whether the order of rows
-    matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}. missing: {column:
-    how often}. workers: run the simulators in so many processes of their own, started by `start_method` ("fork" where
+    matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}, where a data frame or
+    a dict of columns may stand for the file. missing: {column: how often}. workers: run the simulators in so many processes of their own, started by `start_method` ("fork" where
     the system has it, else "spawn"): for slow functions of pure Python. The numbers do not depend on it.
 
     >>> def coin(theta, n, rng):
@@ -68,16 +72,24 @@ class Problem:
                  name: str = "problem", description: str = "", model_prior: Mapping[str, float] | None = None,
                  folder: str | os.PathLike | None = None, workers: int = 0, start_method: str | None = None):
         _require_models(models, model_prior)
+        if not isinstance(design, (Mapping, type(None))):
+            raise WrongType("design is a dict {column: how it is set}, or {'from': data frame or csv, 'by': column}, not "
+                            f"{type(design).__name__}")
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
-        text = _toml(name, description, n, columns, ordered, models, probabilities, design)
         places = [i for i, table in enumerate(columns.values()) if table.get("role") in ("design", "label")]
         calls = {}
         for key, model in models.items():
             if model.simulator is not None:
                 calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
                                   model.vectorized)
-        self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
+        with contextlib.ExitStack() as kept:
+            # The library reads the design at once, and keeps its numbers.
+            if design and is_table(design.get("from")):
+                folder = kept.enter_context(tempfile.TemporaryDirectory())
+                design = {**design, "from": _design_file(design["from"], design.get("by"), columns, folder)}
+            text = _toml(name, description, n, columns, ordered, models, probabilities, design)
+            self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
         if whole("workers", workers):
             shared = Workers(workers, calls, start_method)
             for call in calls.values():
@@ -217,6 +229,25 @@ def _columns(columns, design, missing):
             raise Usage(f"missing: there is no column {name!r}{nearest(name, tables)}; the columns are {names}")
         tables[name]["missing"] = str(rate) if isinstance(rate, Prior) else rate
     return tables
+
+
+def _design_file(table, by, columns, folder: str) -> str:
+    """The name of a csv in `folder` with what a design takes from a table."""
+    if not isinstance(by, str):
+        raise Usage(f"design: by is the name of the column that tells data sets apart, not {by!r}")
+    where = "design: "
+    wanted = [name for name, said in columns.items() if said.get("role") == "design" or said.get("missing") == "from"]
+    require_columns(table, wanted, [by], where)
+    cells = {by: key_cells(table, by)}
+    for name in wanted:
+        values = numbers(table[name], name, where)
+        if columns[name].get("role") == "design" and not np.isfinite(values).all():
+            raise BadData(f"design: column {name!r} is missing or infinite in row {int(np.argmin(np.isfinite(values)))} counted "
+                          "from 0: fill it in, or leave this row out")
+        cells[name] = ["" if np.isnan(value) else repr(value) for value in values.tolist()]
+    with open(os.path.join(folder, "design.csv"), "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(cells), *zip(*cells.values())])
+    return "design.csv"
 
 
 def _size(n):

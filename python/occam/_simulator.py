@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import dis
+import functools
 import hashlib
 import inspect
+import types
 from typing import Any, Callable
 
 import numpy as np
@@ -152,13 +156,63 @@ def name_of(function: Callable) -> str:
 
 
 def source_of(function: Callable) -> str:
-    """What the function is, as text: its source, or what an object says of itself, or its name."""
+    """What the function is, as text: its source, or what an object says of itself, or its name; then the values that it
+    was made with and the constants that it reads, where there are such."""
     if hasattr(function, "occam_source"):
         return function.occam_source
+    if isinstance(function, functools.partial):
+        bound = {**dict(enumerate(function.args)), **function.keywords}
+        return source_of(function.func) + "".join(f"\n{name}: {_said(value) or type(value)}" for name, value in bound.items())
+    plain = inspect.unwrap(function)
     try:
-        return inspect.getsource(inspect.unwrap(function))
+        source = inspect.getsource(plain)
     except (OSError, TypeError):
-        return name_of(function)
+        source = name_of(function)
+    return source + "".join(f"\n{name} = {value}" for name, value in _values_used(plain))
+
+
+def _values_used(function: Callable) -> list[tuple[str, str]]:
+    """Names and values of what a function has from where it was made, and of the constants of its module that it reads.
+
+    Of a module only what cannot change inside counts: the rest is often a state that grows while simulators run. What
+    the function sets itself is a state, too.
+    """
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return []
+    found = {name: function.__globals__[name] for name in _names_in(code, "LOAD_GLOBAL") - _names_in(code, "STORE_GLOBAL")
+             if name in function.__globals__ and not name.startswith("__")}
+    found = {name: value for name, value in found.items()
+             if isinstance(value, (int, float, complex, str, tuple, np.generic))}
+    for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        if name not in _names_in(code, "STORE_DEREF"):
+            with contextlib.suppress(ValueError):  # a cell that nothing is in yet
+                found[name] = cell.cell_contents
+    said = [(name, _said(value)) for name, value in sorted(found.items())]
+    return [(name, text) for name, text in said if text is not None]
+
+
+def _names_in(code: types.CodeType, operation: str) -> set[str]:
+    """Names that a function, and those within it, do this with."""
+    inner = [_names_in(one, operation) for one in code.co_consts if isinstance(one, types.CodeType)]
+    return {one.argval for one in dis.get_instructions(code) if one.opname == operation}.union(*inner)
+
+
+def _said(value: Any) -> str | None:
+    """A value as text that is the same in every run; None for what has no such text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return repr(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufcSU":
+        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    if isinstance(value, dict):
+        parts = [part for item in value.items() for part in map(_said, item)]
+    elif isinstance(value, (list, tuple)):
+        parts = [_said(one) for one in value]
+    else:
+        return None
+    return None if None in parts else f"{type(value).__name__}({', '.join(parts)})"
 
 
 def _source_hash(function: Callable) -> str:

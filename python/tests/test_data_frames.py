@@ -18,8 +18,8 @@ def line(slope, n, rng):
 
 
 def two_models(function, columns, **more):
-    return occam.Problem({"none": occam.Model(function, slope=0), "some": occam.Model(function, slope=occam.normal(0, 2))},
-                         n=(2, 20), columns=columns, **more)
+    models = {"none": occam.Model(function, slope=0), "some": occam.Model(function, slope=occam.normal(0, 2))}
+    return occam.Problem(models, **{"n": (2, 20), "columns": columns, **more})
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +186,27 @@ def test_simulated_data_are_read_by_name(net):
     assert np.array_equal(net.compare(turned).p, net.compare([one[:, ::-1] for one in turned]).p)
     other = occam.simulate(two_models(line, ["x", "z"]), 5)
     refused(occam.BadData, "the columns .'x', 'z'., expected are .'x', 'y'.", lambda: net.compare(other))
+
+
+def test_designs_come_from_data_frames(tmp_path):
+    def dosed(slope, n, rng, dose):
+        return slope * dose + rng.standard_normal(n)
+
+    columns = {"dose": {"role": "design"}, "y": {"missing": "from"}}
+    designed = lambda design, folder=None: two_models(dosed, columns, n=None, design=design, folder=folder)
+    problem = lambda table, folder=None, by="who": designed({"from": table, "by": by}, folder)
+    frame = pandas.DataFrame({"y": [1, None, 3, 4, 5], "note": list("abcde"), "who": ["a, b", "a, b", 2, 2, 2.0],
+                              "dose": [1, 2, 0.5, 1, 3.25]})
+    frame.assign(who=["a, b", "a, b", "2", "2", "2"]).to_csv(tmp_path / "design.csv", index=False)
+    made = problem(frame)
+    assert made.fingerprint == problem(frame).fingerprint == problem("design.csv", tmp_path).fingerprint
+    assert made.toml == problem(dict(frame)).toml and made.fingerprint != problem(frame[::-1].assign(dose=1)).fingerprint
+    doses = np.concatenate([one[:, 0] for one in occam.simulate(made, 50)])
+    assert set(doses.tolist()) == {1, 2, 0.5, 3.25} and made.sizes == (1, 3)
+    refused(occam.BadData, "design: column 'dose' is missing or infinite in row 1",
+            lambda: problem(frame.assign(dose=[1, None, 1, 1, 1])))
+    refused(occam.BadData, "design: there is no column 'dose'", lambda: problem(frame[["who", "y"]]))
+    refused(occam.BadData, "'who', which tells data sets apart, is missing",
+            lambda: problem(frame.assign(who=[1, 1, 2, None, 2])))
+    refused(occam.Usage, "by is the name of the column", lambda: problem(frame, by=None))
+    refused(occam.Usage, "design is a dict", lambda: designed(frame))
