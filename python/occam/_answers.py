@@ -47,8 +47,8 @@ class Answers:
         with np.errstate(divide="ignore"):
             joint = evidence + np.log(prior)
         for row in np.flatnonzero((joint == -np.inf).all(axis=1))[:1]:
-            raise BadData(f"data set {columns['dataset'][row]!r} can be of none of the models that the model prior allows: "
-                          "give one that can make it a probability above 0")
+            raise BadData(f"data set {columns['dataset'][row]!r} can be of none of the models that the model prior "
+                          "allows: give one that can make it a probability above 0")
         joint -= joint.max(axis=1, keepdims=True)
         p = np.exp(joint)
         p /= p.sum(axis=1, keepdims=True)
@@ -70,8 +70,8 @@ class Answers:
         verdicts = self.columns.get("verdict")
         kept = [k for k, row in enumerate(last) if group_all or verdicts is None or verdicts[row] not in _FOREIGN]
         if len(kept) < len(last):
-            text = (f"{len(last) - len(kept)} of {len(last)} data sets are out-of-scope or outside-training and left out; "
-                    "group_all=True counts them, too")
+            text = (f"{len(last) - len(kept)} of {len(last)} data sets are out-of-scope or outside-training and left "
+                    "out; group_all=True counts them, too")
             if not kept:
                 raise BadData(text)
             python_warnings.warn(text, stacklevel=2)
@@ -122,8 +122,8 @@ class Answers:
     def verdict(self) -> list[str]:
         """decided, ambiguous, out-of-scope or outside-training, for each data set."""
         if "verdict" not in self.columns:
-            raise Usage("these answers have no verdicts: they come from log evidences, and what is foreign to all models "
-                        "only a network can tell")
+            raise Usage("these answers have no verdicts: they come from log evidences, and what is foreign to all "
+                        "models only a network can tell")
         return self.columns["verdict"]
 
     @property
@@ -166,7 +166,7 @@ class Answers:
         return xarray.Dataset(table, coords={**coordinates, "model": self.models})
 
     def plot(self):
-        """Model probabilities of each data set, as an altair chart; where answers are sequential, how they came about."""
+        """Model probabilities of each data set, as an altair chart; where answers are sequential, their courses."""
         import altair
 
         if "k" in self.columns:

@@ -32,6 +32,13 @@ def threads_of(value: Any) -> int:
     return whole("threads", value, most=1024)
 
 
+def listed(name: str, values: Any, what: str) -> list:
+    """A list of the user's, of whatever kind, but no text."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise WrongType(f"{name} is a list of {what}, not {values!r}")
+    return list(values)
+
+
 def as_json(options: Mapping[str, Any]) -> str:
     """Options as the library takes them."""
     for name, value in options.items():
@@ -62,6 +69,6 @@ def probabilities(prior: Any, models: Sequence[str]) -> list[float]:
             raise Usage(f"model prior: the probability of {name!r} is {p!r}; expected is a number from 0 to 1")
     total = float(sum(prior.values()))
     if abs(total - 1) > 1e-6:
-        raise Usage(f"the model prior sums to {total:.9g}, not to 1, and nothing is rescaled: divide it by its sum, if that "
-                    "is meant")
+        raise Usage(f"the model prior sums to {total:.9g}, not to 1, and nothing is rescaled: divide it by its sum, if "
+                    "that is meant")
     return [float(prior.get(name, 0.0)) for name in models]

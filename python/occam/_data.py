@@ -10,6 +10,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
+from ._arguments import listed
 from ._errors import BadData, Usage, nearest
 from ._progress import Quiet
 
@@ -35,6 +36,8 @@ def observed(data: Any, columns: list[str], by: str | Sequence[str] | None = Non
              may_miss: Sequence[int] = (), labels: Sequence[Sequence[int]] = (), design: Sequence[str] = (),
              missing: str = "refuse") -> Sets:
     """A data frame, a dict of columns, an array, a list of any of these, simulated data, or the path of a file.
+
+    Columns that have names are found by them, and others are ignored; a cell that is None, NaN, "" or "NA" is missing.
 
     may_miss: places of the columns in which values may be missing; missing="drop" leaves out rows in which another is.
     labels: places of the columns that only say which rows belong together, by numbers or by any other names; those
@@ -67,7 +70,7 @@ def name_of_cell(one: Any) -> str | None:
 
 def checked_names(values, count: int, what: str) -> list[str]:
     """Names of `count` data sets, no two of which are the same."""
-    names = [values] if isinstance(values, str) else [name_of_cell(one) for one in values]
+    names = [name_of_cell(one) for one in listed(what, values, "names")]
     if len(names) != count:
         raise Usage(f"{what} name each data set: expected are {count} names, not {len(names)}")
     if None in names:
@@ -89,15 +92,16 @@ def in_order(rows: np.ndarray, names: Sequence[str] | None, columns: Sequence[st
     if names is None or list(names) == list(columns):
         return rows
     if sorted(names) != sorted(columns):
-        raise BadData(f"the data have the columns {list(names)}, expected are {list(columns)}, in any order: rename them")
+        raise BadData(f"the data have the columns {list(names)}, expected are {list(columns)}, in any order: rename "
+                      "them")
     return np.ascontiguousarray(rows[:, [list(names).index(name) for name in columns]])
 
 
 def _key_names(by) -> list[str]:
     keys = [by] if isinstance(by, str) else [] if by is None else by
     if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
-        raise Usage(f"by is the name of a column, or a list of names, not {type(by).__name__}: put what tells data sets "
-                    "apart into a column, and give its name")
+        raise Usage(f"by is the name of a column, or a list of names, not {type(by).__name__}: put what tells data "
+                    "sets apart into a column, and give its name")
     return list(keys)
 
 
@@ -172,7 +176,7 @@ def _array(one, k: int, columns) -> np.ndarray:
     if array.ndim == 1 and len(columns) == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] != len(columns) or len(array) == 0:
-        advice = "; a list holds one array for each data set" if array.ndim == 0 else ""
+        advice = "; a list holds an array for each data set, so one alone is [data]" if array.ndim == 0 else ""
         raise BadData(f"data set {k} has shape {array.shape}, {expected}{advice}")
     return np.column_stack([numbers(array[:, c], name, f"data set {k}: ") for c, name in enumerate(columns)])
 
@@ -197,13 +201,13 @@ def _number(cell, row: int, name: str, where: str) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError):
-        raise BadData(f"{where}column {name!r}, row {row} counted from 0: {cell!r} is no number; mend it, or make it NaN "
-                      "where it is missing") from None
+        raise BadData(f"{where}column {name!r}, row {row} counted from 0: {cell!r} is no number; mend it, or make it "
+                      "NaN where it is missing") from None
 
 
 def _times(name: str, where: str) -> BadData:
-    return BadData(f"{where}column {name!r} holds dates or times: turn it into a number of seconds, days or whatever the "
-                   "problem counts in")
+    return BadData(f"{where}column {name!r} holds dates or times: turn it into a number of seconds, days or whatever "
+                   "the problem counts in")
 
 
 def _cells(values) -> list:
@@ -261,13 +265,14 @@ def _table(table, columns, keys, group_by, labels) -> Sets:
 def _tables(tables, columns, keys, group_by, labels) -> Sets:
     """A list of data frames, or of dicts of columns: each is one data set."""
     if keys:
-        raise Usage("by splits one data frame; each data frame of a list is a data set: leave by out, or put them together")
+        raise Usage("by splits one data frame, and each data frame of a list is a data set: leave by out, or put them "
+                    "together")
     parts, groups, known = [], [], {}
     for k, table in enumerate(tables):
         where = f"data set {k}: "
         if not is_table(table):
-            raise BadData(f"{where}it has no names of columns, which other data sets of the list have: give data frames, or "
-                          "arrays, throughout")
+            raise BadData(f"{where}it has no names of columns, which other data sets of the list have: give data "
+                          "frames, or arrays, throughout")
         require_columns(table, columns, [group_by] if group_by else [], where)
         parts.append(_read(table, columns, labels, known, where))
         if group_by:
@@ -284,8 +289,8 @@ def _rows_of_sets(table, keys) -> dict[str, list[int]]:
     for label, rows in sets.items():
         other = named.setdefault("/".join(label), (label, rows))[0]
         if other != label:
-            raise BadData(f"two data sets would both be called {'/'.join(label)!r}: {other} and {label} in the columns {keys}; "
-                          "make one column of them, with a name for each data set")
+            raise BadData(f"two data sets would both be called {'/'.join(label)!r}: {other} and {label} in the columns "
+                          f"{keys}; make one column of them, with a name for each data set")
     return {name: rows for name, (_, rows) in named.items()}
 
 

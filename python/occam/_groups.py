@@ -9,7 +9,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import as_json, seed_of, threads_of
+from ._arguments import as_json, listed, seed_of, threads_of
 from ._data import checked_names, column_names, is_table, name_of_cell, read_columns
 from ._errors import BadData, Usage, WrongType
 
@@ -59,6 +59,9 @@ def groups(log_evidence: Any, models: Sequence[str], *, group: Sequence | None =
     unknown = set(options) - {"alpha0", "level"}
     if unknown:
         raise WrongType(f"groups has no option {sorted(unknown)[0]!r}; it has alpha0 and level")
+    for name, value in options.items():
+        if not isinstance(value, (int, float, np.number)):
+            raise WrongType(f"{name} is a number, not {value!r}")
     evidence = checked_evidence(log_evidence, models)
     names = checked_names(range(len(evidence)) if ids is None else ids, len(evidence), "ids")
     labels = ["all"] * len(names) if group is None else checked_groups(group, names)
@@ -75,24 +78,26 @@ def checked_evidence(log_evidence: Any, models: Sequence[str]) -> np.ndarray:
     try:
         evidence = np.ascontiguousarray(np.atleast_2d(np.asarray(log_evidence, dtype=np.float64)))
     except (TypeError, ValueError):
-        raise BadData("log evidences are an array of numbers (data sets, models); there is something else in them") from None
+        raise BadData("log evidences are an array of numbers (data sets, models), and these are not") from None
     if evidence.ndim != 2 or evidence.shape[1] != len(models):
         raise BadData(f"log evidences are an array (data sets, {len(models)}), with a column for each of the models "
                       f"{list(models)}, not an array {evidence.shape}")
     for row, place in np.argwhere(np.isnan(evidence) | (evidence == np.inf))[:1]:
-        raise BadData(f"the log evidence of model {models[place]!r} in row {row}, counted from 0, is {evidence[row, place]}: "
-                      "leave this data set out; -inf is for what a model cannot have made")
+        raise BadData(f"the log evidence of model {models[place]!r} in row {row}, counted from 0, is "
+                      f"{evidence[row, place]}: leave this data set out; -inf is for what a model cannot have made")
     for row in np.flatnonzero((evidence == -np.inf).all(axis=1))[:1]:
-        raise BadData(f"row {row}, counted from 0, of the log evidences is -inf throughout, so no model can have made this "
-                      "data set: leave it out, or add a model that can")
+        raise BadData(f"row {row}, counted from 0, of the log evidences is -inf throughout, so no model can have made "
+                      "this data set: leave it out, or add a model that can")
     return evidence
 
 
 def checked_groups(group: Sequence, names: Sequence[str]) -> list[str]:
     """The name of the group of each data set."""
-    labels = [group] if isinstance(group, str) else [name_of_cell(one) for one in group]
+    labels = [name_of_cell(one) for one in listed("group", group, "names, one for each data set")]
     if len(labels) != len(names):
-        raise Usage(f"group names the group of each data set: expected is a list of {len(names)} names, not of {len(labels)}")
+        raise Usage(f"group names the group of each data set: expected is a list of {len(names)} names, not of "
+                    f"{len(labels)}")
     if None in labels:
-        raise BadData(f"the group of data set {names[labels.index(None)]!r} is missing: name it, or leave this data set out")
+        raise BadData(f"the group of data set {names[labels.index(None)]!r} is missing: name it, or leave this data "
+                      "set out")
     return labels

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._answers import Answers
-from ._arguments import as_json, probabilities, seed_of, threads_of, whole
+from ._arguments import as_json, listed, probabilities, seed_of, threads_of, whole
 from ._data import observed
 from ._errors import Error, NoInput, Usage, WrongType, in_python
 from ._interrupts import watch
@@ -99,7 +99,7 @@ class Network:
 
     @property
     def info(self) -> dict:
-        """All that the file says, as a dict. model_prior is the one in force, trained_model_prior that of the training."""
+        """All that the file says; and model_prior, the one in force, beside trained_model_prior."""
         said = json.loads(self._core.json)
         said["trained_model_prior"] = said["model_prior"]
         if self._model_prior is not None:
@@ -125,8 +125,9 @@ class Network:
         """Which model does each data set support?
 
         data: a data frame or a dict of columns (`by`: what tells data sets apart), an array (rows, columns), a list of
-        them, or the path of a file (csv, npy, npz), read as the command line reads it. missing="drop" leaves out rows in
-        which a value is missing where the network does not know of such. group or group_by="column": also the population behind the data sets.
+        any of these, or the path of a file (csv, npy, npz), read as the command line reads it. Columns that have names
+        are found by them. missing="drop" leaves out rows in which a value is missing where the network does not know of
+        such. group or group_by="column": also the population behind the data sets.
         sequential: sizes after which to answer, or True for 1, 2, 4, ...
 
         >>> problem = occam.problem("beta-binomial")
@@ -182,7 +183,8 @@ class Network:
             try:
                 with watch.on(), self._asking_for(problem):
                     return Report(_core.check(self._core, self._simulators(problem), as_json(asked),
-                                              as_file(table, self.models, self.columns, folder), threads_of(threads), sink))
+                                              as_file(table, self.models, self.columns, folder), threads_of(threads),
+                                              sink))
             finally:
                 sink.close()
 
@@ -232,8 +234,8 @@ class Network:
         return problem._core
 
     def __reduce_ex__(self, protocol):
-        raise WrongType("a network is neither pickled nor copied: save(path) writes it to a file, and occam.load(path) reads "
-                        "it, in other processes, too")
+        raise WrongType("a network is neither pickled nor copied: save(path) writes it to a file, and occam.load(path) "
+                        "reads it, in other processes, too")
 
     def __repr__(self) -> str:
         text = self._core.text.rstrip()
@@ -245,9 +247,7 @@ class Network:
 
 def _sizes(name: str, values: Any) -> list[int]:
     """Numbers of observations."""
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise WrongType(f"{name} is a list of numbers of observations, not {values!r}")
-    return [whole(name, value, 1) for value in values]
+    return [whole(name, value, 1) for value in listed(name, values, "numbers of observations")]
 
 
 class Report:

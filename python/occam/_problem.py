@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from . import _core
-from ._arguments import seed_of, threads_of, whole
+from ._arguments import listed, seed_of, threads_of, whole
 from ._data import is_table, key_cells, numbers, require_columns
 from ._errors import BadData, Usage, WrongType, nearest
 from ._interrupts import watch
@@ -53,8 +53,9 @@ class Problem:
     such as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}, with "same_as":
     another such column if both name the same things (teams at home and away)}. ordered: whether the order of rows
     matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}, where a data frame or
-    a dict of columns may stand for the file. missing: {column: how often}. workers: run the simulators in so many processes of their own, started by `start_method` ("fork" where
-    the system has it, else "spawn"): for slow functions of pure Python. The numbers do not depend on it.
+    a dict of columns may stand for the file. missing: {column: how often}. workers: run the simulators in so many
+    processes of their own, started by `start_method` ("fork" where the system has it, else "spawn"): for slow functions
+    of pure Python. The numbers do not depend on it.
 
     >>> def coin(theta, n, rng):
     ...     return rng.random(n) < theta
@@ -73,8 +74,8 @@ class Problem:
                  folder: str | os.PathLike | None = None, workers: int = 0, start_method: str | None = None):
         _require_models(models, model_prior)
         if not isinstance(design, (Mapping, type(None))):
-            raise WrongType("design is a dict {column: how it is set}, or {'from': data frame or csv, 'by': column}, not "
-                            f"{type(design).__name__}")
+            raise WrongType("design is a dict {column: how it is set}, or {'from': data frame or csv, 'by': column}, "
+                            f"not {type(design).__name__}")
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
         places = [i for i, table in enumerate(columns.values()) if table.get("role") in ("design", "label")]
@@ -177,7 +178,8 @@ def simulate(problem: Problem, datasets: int = 100, *, seed: int = 1, n: int | N
 def require_problem(problem: Any) -> None:
     """A problem, not the name of one, nor its models."""
     if not isinstance(problem, Problem):
-        instead = f"occam.problem({os.fspath(problem)!r})" if isinstance(problem, (str, os.PathLike)) else "occam.Problem(...)"
+        named = isinstance(problem, (str, os.PathLike))
+        instead = f"occam.problem({os.fspath(problem)!r})" if named else "occam.Problem(...)"
         raise WrongType(f"a problem is expected, not {problem!r}: make it by {instead}")
 
 
@@ -207,13 +209,14 @@ def _require_models(models, model_prior) -> None:
                             "theta=occam.beta(1, 1))")
     for name in model_prior or {}:
         if name not in models:
-            raise Usage(f"model_prior: there is no model {name!r}{nearest(name, models)}; the models are {list(models)}")
+            raise Usage(f"model_prior: there is no model {name!r}{nearest(name, models)}; the models are "
+                        f"{list(models)}")
 
 
 def _columns(columns, design, missing):
-    names = [columns] if isinstance(columns, str) else list(columns)
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in names):
-        raise WrongType(f"columns is a list of names, such as {[str(name) for name in names]}, not {columns!r}")
+    names = listed("columns", columns, "names, such as ['x']")
+    if not all(isinstance(name, str) for name in names):
+        raise WrongType(f"columns is a list of names, which are texts, not {columns!r}")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise Usage(f"two columns are called {twice[0]!r}: give each a name of its own")
@@ -241,8 +244,9 @@ def _design_file(table, by, columns, folder: str) -> str:
     cells = {by: key_cells(table, by)}
     for name in wanted:
         values = numbers(table[name], name, where)
-        if columns[name].get("role") == "design" and not np.isfinite(values).all():
-            raise BadData(f"design: column {name!r} is missing or infinite in row {int(np.argmin(np.isfinite(values)))} counted "
+        finite = np.isfinite(values)
+        if columns[name].get("role") == "design" and not finite.all():
+            raise BadData(f"design: column {name!r} is missing or infinite in row {int(np.argmin(finite))} counted "
                           "from 0: fill it in, or leave this row out")
         cells[name] = ["" if np.isnan(value) else repr(value) for value in values.tolist()]
     with open(os.path.join(folder, "design.csv"), "w", newline="", encoding="utf-8") as file:
@@ -256,8 +260,8 @@ def _size(n):
     if not isinstance(n, (tuple, list)):
         return whole("n", n, 1)
     if len(n) != 2:
-        raise Usage(f"n is a number, (smallest, largest) or text as in problem files, not {n!r}: give the smallest and the "
-                    "largest, and data sets have all sizes between them")
+        raise Usage(f"n is a number, (smallest, largest) or text as in problem files, not {n!r}: give the smallest and "
+                    "the largest, and data sets have all sizes between them")
     return f"uniform({whole('n', n[0], 1)}, {whole('n', n[1], 1)})"
 
 

@@ -103,8 +103,8 @@ class Call:
             result = np.ma.filled(result.astype(np.float64), np.nan)
         array = np.asarray(result)
         if array.dtype.kind == "c":
-            raise BadData(f"model '{self.model}' returned complex values; expected are real ones: return what of them is "
-                          "observed, such as their real part")
+            raise BadData(f"model '{self.model}' returned complex values; expected are real ones: return what of them "
+                          "is observed, such as their real part")
         return array
 
     def _one_by_one(self, theta, n, seeds, given, total: int):
@@ -145,7 +145,8 @@ class Call:
             return data.reshape(sets, longest, columns)[np.arange(longest) < n[:, None]]
         if shape != (total, columns):
             raise BadData(f"model '{self.model}' returned an array of shape {data.shape}, expected "
-                          f"{(sets, longest, columns)} (data sets, longest n, columns) or {(total, columns)} (all rows)")
+                          f"{(sets, longest, columns)} (data sets, longest n, columns) or {(total, columns)} (all "
+                          "rows)")
         return data.reshape(shape)
 
 
@@ -162,7 +163,8 @@ def source_of(function: Callable) -> str:
         return function.occam_source
     if isinstance(function, functools.partial):
         bound = {**dict(enumerate(function.args)), **function.keywords}
-        return source_of(function.func) + "".join(f"\n{name}: {_said(value) or type(value)}" for name, value in bound.items())
+        values = [f"\n{name}: {_said(value) or type(value)}" for name, value in bound.items()]
+        return source_of(function.func) + "".join(values)
     plain = inspect.unwrap(function)
     try:
         source = inspect.getsource(plain)
@@ -180,8 +182,8 @@ def _values_used(function: Callable) -> list[tuple[str, str]]:
     code = getattr(function, "__code__", None)
     if not isinstance(code, types.CodeType):
         return []
-    found = {name: function.__globals__[name] for name in _names_in(code, "LOAD_GLOBAL") - _names_in(code, "STORE_GLOBAL")
-             if name in function.__globals__ and not name.startswith("__")}
+    read = _names_in(code, "LOAD_GLOBAL") - _names_in(code, "STORE_GLOBAL")
+    found = {name: function.__globals__.get(name) for name in read if not name.startswith("__")}
     found = {name: value for name, value in found.items()
              if isinstance(value, (int, float, complex, str, tuple, np.generic))}
     for name, cell in zip(code.co_freevars, function.__closure__ or ()):
@@ -205,7 +207,8 @@ def _said(value: Any) -> str | None:
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return repr(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcSU":
-        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.dtype.str} {value.shape} {content}"
     if isinstance(value, dict):
         parts = [part for item in value.items() for part in map(_said, item)]
     elif isinstance(value, (list, tuple)):

@@ -15,8 +15,9 @@ class Table:
     """Simulated data sets with the models that made them, in memory.
 
     data: a list of arrays (rows, columns), or (rows) where there is one column, one for each data set; or one array
-    (data sets, rows, columns); or a list of data frames with the columns of the problem, in any order. model: the name or the index of the model of each. parameters: {name: value for each}, of
-    the parameters that the problem has, where they are known.
+    (data sets, rows, columns); or a list of data frames with the columns of the problem, in any order. model: the name
+    or the index of the model of each. parameters: {name: value for each}, of the parameters that the problem has, where
+    they are known.
 
     >>> problem = occam.Problem({"flat": occam.Model(), "fair": occam.Model()}, columns=["x"])
     >>> rng = np.random.default_rng(1)
@@ -50,11 +51,13 @@ class Table:
 def _of_names(table: Any, k: int, columns: Sequence[str]) -> np.ndarray:
     """The rows of a data frame with these columns."""
     if not is_table(table) or sorted(column_names(table)) != sorted(columns):
-        raise BadData(f"data set {k} has not the columns {columns} of the first data frame: give all data sets the same")
+        raise BadData(f"data set {k} has not the columns {columns} of the first data frame: give all data sets the "
+                      "same")
     return read_columns(table, columns, f"data set {k}: ")
 
 
-def as_file(table: Any, models: Sequence[str], columns: Sequence[str], folder: str, parameters: Sequence[str] = ()) -> str:
+def as_file(table: Any, models: Sequence[str], columns: Sequence[str], folder: str,
+            parameters: Sequence[str] = ()) -> str:
     """The path of a table: its own, or that of a file in `folder` that holds it. "" for none.
 
     `parameters`: the names of those that the problem has; without them those of the table are left out.

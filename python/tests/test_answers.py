@@ -1,4 +1,4 @@
-"""Answers and what follows from them: populations, other priors, log evidences of other programs, tables and figures."""
+"""Answers and what follows from them: populations, other priors, log evidences of other programs, tables, figures."""
 
 import copy
 import pickle
@@ -40,7 +40,8 @@ def test_populations_count_each_data_set_once(net, tosses):
     two = whole.population(group=list("aabbb"))
     assert frequencies(course.population(group=list("aabbb"))) == frequencies(two)
     refused(occam.Usage, "list of 5 names, not of 15", lambda: course.population(group=["a"] * 15))
-    refused(occam.BadData, "group of data set '1' is missing", lambda: whole.population(group=["a", None, "a", "b", "b"]))
+    refused(occam.BadData, "group of data set '1' is missing",
+            lambda: whole.population(group=["a", None, "a", "b", "b"]))
     refused(occam.BadData, "group of data set '1' is missing",
             lambda: occam.groups(whole.log_evidence, whole.models, group=["a", float("nan"), "a", "b", "b"]))
 
@@ -104,7 +105,8 @@ def test_courses_become_tables_and_pictures(net, tosses):
 
 
 def test_other_priors_are_looked_at_at_once(net):
-    refused(occam.Usage, "unknown model 'fiar' .did you mean 'fair'", lambda: net.with_model_prior({"flat": 0.5, "fiar": 0.5}))
+    refused(occam.Usage, "unknown model 'fiar' .did you mean 'fair'",
+            lambda: net.with_model_prior({"flat": 0.5, "fiar": 0.5}))
     refused(occam.Usage, "sums to 1.1, not to 1.*nothing is rescaled",
             lambda: net.with_model_prior({"flat": 0.5, "fair": 0.6}))
     for p in (-0.5, float("nan"), "half", None):
