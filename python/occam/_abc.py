@@ -6,15 +6,17 @@ import html
 import json
 import os
 import tempfile
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
 from . import _core
-from ._data import observed
+from ._arguments import as_json, seed_of, threads_of, whole
+from ._data import Sets, name_of_cell, observed
+from ._errors import Usage, nearest
 from ._interrupts import watch
 from ._network import Network, network_path
-from ._problem import Problem
+from ._problem import Problem, require_problem
 from ._progress import progress as make_progress
 
 
@@ -53,33 +55,50 @@ class AbcResult:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
 
-def abc(problem: Problem, data: Any, *, n: int | None = None, seed: int = 1, threads: int = 0, progress: Any = True,
+def _chosen(sets: Sets, dataset) -> np.ndarray:
+    """The rows of the one data set that is meant."""
+    if dataset is None and len(sets.ids) == 1:
+        return sets.data
+    if dataset is None:
+        raise Usage(f"abc takes one data set, not {len(sets.ids)}: choose one, as by dataset={sets.ids[0]!r}")
+    name = name_of_cell(dataset)
+    if name not in sets.ids:
+        raise Usage(f"there is no data set {name!r}{nearest(name, sets.ids)}; the first of them is {sets.ids[0]!r}")
+    k = sets.ids.index(name)
+    return sets.data[sets.offsets[k] : sets.offsets[k + 1]]
+
+
+def abc(problem: Problem, data: Any, *, by: str | Sequence[str] | None = None, dataset: Any = None,
+        missing: str = "refuse", n: int | None = None, seed: int = 1, threads: int = 0, progress: Any = True,
         **options: Any) -> AbcResult:
     """Compares models on one data set by ABC-SMC, as `occam abc` does, with its options.
 
-    summary_network: a trained network whose statistics data sets are compared by.
+    data, by, missing: as in Network.compare; dataset: which of the data sets, where there are several. summary_network:
+    a trained network whose statistics data sets are compared by.
 
     >>> result = occam.abc(occam.problem("beta-binomial"), [[1, 1, 1, 0] * 5], populations=2, population_size=100,
     ...                    progress=False)
     >>> result.models, len(result.weight)
     (['flat', 'fair'], 100)
     """
-    sets = observed(data, problem.columns, labels=problem._core.labels)
-    if len(sets.ids) != 1:
-        raise ValueError(f"abc takes one data set, not {len(sets.ids)}")
+    require_problem(problem)
+    seed, threads, n = seed_of(seed), threads_of(threads), None if n is None else whole("n", n, 1)
+    # No distance can do without a value, whatever the problem is.
+    sets = observed(data, problem.columns, by, labels=problem._core.labels, design=problem.columns, missing=missing)
+    rows = _chosen(sets, dataset)
     sink = make_progress(progress, "simulations")
     with tempfile.TemporaryDirectory() as folder:
         network = options.get("summary_network")
         if isinstance(network, Network):
             options["summary_network"] = os.path.join(folder, "summary.occam")
-            network.save(options["summary_network"])
+            network._core.save(options["summary_network"])  # its statistics know of no prior
             options.setdefault("summary", "network")
         elif network:
             options["summary_network"] = os.fspath(network_path(network))
         particles = os.path.join(folder, "particles.npz")
         try:
             with watch.on():
-                raw = _core.abc(problem._core, sets.data, n, json.dumps(options), particles, seed, threads, sink)
+                raw = _core.abc(problem._core, rows, n, as_json(options), particles, seed, threads, sink)
         finally:
             sink.close()
         with np.load(particles) as file:

@@ -1,5 +1,7 @@
 """Exceptions. Each says what was wrong and what to try; `exit_code` is what the command line would return."""
 
+import difflib
+
 
 class Error(Exception):
     """Anything that occam refuses or fails at."""
@@ -11,6 +13,10 @@ class Usage(Error, ValueError):
     """Arguments that do not fit together."""
 
     exit_code = 64
+
+
+class WrongType(Usage, TypeError):
+    """An argument of another type than is expected."""
 
 
 class BadData(Error, ValueError):
@@ -49,3 +55,14 @@ def of_code(code):
         if one.exit_code == code:
             return one
     return Error
+
+
+def in_python(text):
+    """Words of the command line as they are written in Python."""
+    return text.replace("--resume", "resume=True")
+
+
+def nearest(name, names):
+    """The question whether another name is meant, where one is near."""
+    close = difflib.get_close_matches(str(name), [str(one) for one in names], 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

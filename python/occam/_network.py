@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
 from typing import Any, Mapping, Sequence
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from . import _core
 from ._answers import Answers
+from ._arguments import as_json, listed, probabilities, seed_of, threads_of, whole
 from ._data import observed
-from ._errors import NoInput
+from ._errors import Error, NoInput, Usage, WrongType, in_python
 from ._interrupts import watch
-from ._problem import Problem
+from ._problem import Problem, require_problem
 from ._progress import Elsewhere
 from ._progress import progress as make_progress
 from ._table import as_file
@@ -38,6 +40,8 @@ def train(problem: Problem, output: str | os.PathLike | None = None, *, seed: in
 
 
 def _train(problem, output, start, seed, threads, table, network, resume, progress, options):
+    require_problem(problem)
+    seed, threads = seed_of(seed), threads_of(threads)
     network = dict(network or {})
     if "head" in options:
         network["head"] = options.pop("head")
@@ -45,12 +49,26 @@ def _train(problem, output, start, seed, threads, table, network, resume, progre
     with tempfile.TemporaryDirectory() as folder:
         path = os.fspath(output) if output is not None else os.path.join(folder, "network.occam")
         try:
-            with watch.on():
-                _core.train(problem._core, path, seed, threads, json.dumps(options), json.dumps(network), start,
-                            as_file(table, problem.models, folder, problem.parameters), resume, Elsewhere(sink, folder))
+            with watch.on(), _words_of_python():
+                _core.train(problem._core, path, seed, threads, as_json(options), as_json(network), start,
+                            as_file(table, problem.models, problem.columns, folder, problem.parameters), resume,
+                            Elsewhere(sink, folder))
         finally:
             sink.close()
         return Network(_core.load_network(path), problem)
+
+
+@contextlib.contextmanager
+def _words_of_python():
+    """What the library says of an exception tells how to go on."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, Error):
+            error.args = tuple(in_python(one) for one in error.args)
+        if hasattr(error, "__notes__"):
+            error.__notes__ = [in_python(one) for one in error.__notes__]
+        raise
 
 
 def network_path(name: str | os.PathLike) -> os.PathLike:
@@ -70,10 +88,10 @@ def load(path: str | os.PathLike) -> Network:
 class Network:
     """A trained network: ask it with compare(), judge it with check()."""
 
-    def __init__(self, core, problem=None):
+    def __init__(self, core, problem=None, model_prior: list[float] | None = None):
         self._core = core
         self._problem = problem
-        self._model_prior = ""
+        self._model_prior = model_prior  # where it is another than that of the training
 
     models = property(lambda self: self._core.models)
     columns = property(lambda self: self._core.columns)
@@ -81,14 +99,24 @@ class Network:
 
     @property
     def info(self) -> dict:
-        """All that the file says, as a dict."""
-        return json.loads(self._core.json)
+        """All that the file says; and model_prior, the one in force, beside trained_model_prior."""
+        said = json.loads(self._core.json)
+        said["trained_model_prior"] = said["model_prior"]
+        if self._model_prior is not None:
+            said["model_prior"] = list(self._model_prior)
+        return said
 
     def with_model_prior(self, prior: Mapping[str, float]) -> Network:
-        """The same network under another model prior, {model: probability}; models not named get zero."""
-        changed = Network(self._core, self._problem)
-        changed._model_prior = ",".join(f"{name}={float(p)!r}" for name, p in prior.items())
-        return changed
+        """The same network under another model prior, {model: probability}, which sums to 1; models not named get zero.
+
+        It answers under this prior. A file holds the prior of the training only, and check() judges under it; so save
+        and check the network itself.
+        """
+        return Network(self._core, self._problem, probabilities(prior, self.models))
+
+    def _require_own_prior(self, instead: str) -> None:
+        if self._model_prior is not None:
+            raise Usage(f"this network answers under another model prior than that of its training: {instead}")
 
     def compare(self, data: Any, by: str | Sequence[str] | None = None, *, group: bool = False,
                 group_by: str | None = None, group_all: bool = False, sequential: Sequence[int] | bool | None = None,
@@ -97,8 +125,9 @@ class Network:
         """Which model does each data set support?
 
         data: a data frame or a dict of columns (`by`: what tells data sets apart), an array (rows, columns), a list of
-        them, or the path of a file (csv, npy, npz), read as the command line reads it. missing="drop" leaves out rows in
-        which a value is missing where the network does not know of such. group or group_by="column": also the population behind the data sets.
+        any of these, or the path of a file (csv, npy, npz), read as the command line reads it. Columns that have names
+        are found by them. missing="drop" leaves out rows in which a value is missing where the network does not know of
+        such. group or group_by="column": also the population behind the data sets.
         sequential: sizes after which to answer, or True for 1, 2, 4, ...
 
         >>> problem = occam.problem("beta-binomial")
@@ -108,20 +137,30 @@ class Network:
         (['a', 'b'], ['flat', 'fair'])
         """
         sets = observed(data, self.columns, by, group_by, may_miss=self._core.missing, labels=self._core.labels,
-                        missing=missing)
-        options = {"parameters": parameters, "summary": summary, "seed": seed, "verdict": verdict}
-        if self._model_prior:
-            options["model_prior"] = self._model_prior
+                        design=self._design(), missing=missing)
+        options = {"parameters": parameters, "summary": summary, "seed": seed_of(seed), "verdict": verdict}
+        if self._model_prior is not None:
+            options["model_prior"] = ",".join(f"{name}={p!r}" for name, p in zip(self.models, self._model_prior))
         if sequential is not None and sequential is not False:
-            options["sequential"] = [] if sequential is True else [int(k) for k in sequential]
-            options["orders"] = orders
+            if parameters:
+                raise Usage("sequential does not go with parameters: ask for them in another call of compare")
+            options["sequential"] = [] if sequential is True else _sizes("sequential", sequential)
+            options["orders"] = whole("orders", orders)
         groups = sets.groups or (["all"] * len(sets.ids) if group else [])
-        raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, json.dumps(options), groups, group_all, threads)
+        raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, as_json(options), groups, group_all,
+                            threads_of(threads))
         return Answers(self.models, raw)
 
-    def predict_proba(self, data: Any) -> np.ndarray:
+    def _design(self) -> set[str]:
+        """Names of the columns that its problem takes for given."""
+        text = json.loads(self._core.json)["problem"]
+        roles = re.findall(r'("[^"]+"|[\w-]+)\s*=\s*\{[^{}]*\brole\s*=\s*"design"', text)
+        section = text.partition("\n[design]\n")[2].partition("\n[")[0]
+        return {name.strip(' "') for name in roles + [line.partition("=")[0] for line in section.splitlines()]}
+
+    def predict_proba(self, data: Any, by: str | Sequence[str] | None = None) -> np.ndarray:
         """Posterior model probabilities (data sets, models), in the order of `models`."""
-        return self.compare(data).p
+        return self.compare(data, by=by).p
 
     def check(self, datasets: int = 2000, *, n: int | Sequence[int] = (), problem: Problem | None = None, table: Any = None,
               robustness: bool | Sequence[str] = False, seed: int = 1, threads: int = 0,
@@ -131,18 +170,21 @@ class Network:
         table: judge it on these simulations instead; of those that it was trained from, on the tenth that was set aside.
         robustness: also disturb the data, in all ways that the problem offers (True) or in those named.
         """
-        asked = {"datasets": datasets, "n": list(np.atleast_1d(n).astype(int).tolist()) if len(np.atleast_1d(n)) else [],
-                 "seed": seed, "options": options}
+        self._require_own_prior("check judges it under that of the training; check the network itself, before "
+                                "with_model_prior")
+        asked = {"datasets": whole("datasets", datasets, 1), "n": _sizes("n", np.atleast_1d(n)), "seed": seed_of(seed),
+                 "options": options}
         if missed_datasets is not None:
-            asked["missed_datasets"] = missed_datasets
+            asked["missed_datasets"] = whole("missed_datasets", missed_datasets)
         if robustness:
             asked["robustness"] = [] if robustness is True else list(robustness)
         sink = make_progress(progress, "data sets")
         with tempfile.TemporaryDirectory() as folder:
             try:
                 with watch.on(), self._asking_for(problem):
-                    return Report(_core.check(self._core, self._simulators(problem), json.dumps(asked),
-                                              as_file(table, self.models, folder), threads, sink))
+                    return Report(_core.check(self._core, self._simulators(problem), as_json(asked),
+                                              as_file(table, self.models, self.columns, folder), threads_of(threads),
+                                              sink))
             finally:
                 sink.close()
 
@@ -153,21 +195,24 @@ class Network:
         sink = make_progress(progress, "data sets")
         try:
             with watch.on(), self._asking_for(problem):
-                core = _core.with_scope(self._core, self._simulators(problem), json.dumps(options), seed, threads, sink)
+                core = _core.with_scope(self._core, self._simulators(problem), as_json(options), seed_of(seed),
+                                        threads_of(threads), sink)
         finally:
             sink.close()
-        return Network(core, problem or self._problem)
+        return Network(core, problem or self._problem, self._model_prior)
 
     def extend(self, problem: Problem, output: str | os.PathLike | None = None, *, seed: int = 1, threads: int = 0,
                table: Any = None, resume: bool = False, progress: Any = True, **options: Any) -> Network:
         """A network for a problem with more models, or other priors, that begins with what this one knows."""
         with tempfile.TemporaryDirectory() as folder:
             start = os.path.join(folder, "start.occam")
-            self.save(start)
+            self._core.save(start)
             return _train(problem, output, start, seed, threads, table, None, resume, progress, options)
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a network file, which the command line reads as well."""
+        self._require_own_prior("a file holds that of the training only; save the network itself, and apply "
+                                "with_model_prior after occam.load")
         self._core.save(os.fspath(path))
 
     @contextlib.contextmanager
@@ -182,11 +227,27 @@ class Network:
             raise
 
     def _simulators(self, problem):
-        problem = problem or self._problem
-        return None if problem is None else problem._core
+        problem = self._problem if problem is None else problem
+        if problem is None:
+            return None
+        require_problem(problem)
+        return problem._core
+
+    def __reduce_ex__(self, protocol):
+        raise WrongType("a network is neither pickled nor copied: save(path) writes it to a file, and occam.load(path) "
+                        "reads it, in other processes, too")
 
     def __repr__(self) -> str:
-        return self._core.text.rstrip()
+        text = self._core.text.rstrip()
+        if self._model_prior is None:
+            return text
+        prior = ", ".join(f"{name} {p:.6g}" for name, p in zip(self.models, self._model_prior))
+        return f"{text}\nmodel prior       {prior} (not that of the training)"
+
+
+def _sizes(name: str, values: Any) -> list[int]:
+    """Numbers of observations."""
+    return [whole(name, value, 1) for value in listed(name, values, "numbers of observations")]
 
 
 class Report:

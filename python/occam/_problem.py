@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import os
+import tempfile
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _core
+from ._arguments import listed, seed_of, threads_of, whole
+from ._data import is_table, key_cells, numbers, require_columns
+from ._errors import BadData, Usage, WrongType, nearest
 from ._interrupts import watch
 from ._priors import Prior
 from ._simulator import Call, name_of
@@ -32,7 +38,8 @@ class Model:
     def __init__(self, simulator: Callable | None = None, *, vectorized: bool = False,
                  prior_probability: float | None = None, **parameters: Prior | float):
         if simulator is not None and not callable(simulator):
-            raise TypeError(f"the simulator of a model is a function, not {simulator!r}")
+            raise WrongType(f"the simulator of a model is a function, not {simulator!r}; priors have names, as in "
+                            "occam.Model(function, theta=occam.beta(1, 1))")
         self.simulator = simulator
         self.vectorized = vectorized
         self.prior_probability = prior_probability
@@ -45,9 +52,10 @@ class Problem:
     n: a number, (smallest, largest), or text as in problem files. columns: names, or {name: description or a table
     such as {"role": "design"} or, for what only says which rows belong together, {"role": "label"}, with "same_as":
     another such column if both name the same things (teams at home and away)}. ordered: whether the order of rows
-    matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}. missing: {column:
-    how often}. workers: run the simulators in so many processes of their own, started by `start_method` ("fork" where
-    the system has it, else "spawn"): for slow functions of pure Python. The numbers do not depend on it.
+    matters (series). design: {column: how it is set}, or {"from": "trials.csv", "by": "subject"}, where a data frame or
+    a dict of columns may stand for the file. missing: {column: how often}. workers: run the simulators in so many
+    processes of their own, started by `start_method` ("fork" where the system has it, else "spawn"): for slow functions
+    of pure Python. The numbers do not depend on it.
 
     >>> def coin(theta, n, rng):
     ...     return rng.random(n) < theta
@@ -64,17 +72,26 @@ class Problem:
                  design: Mapping[str, Any] | None = None, missing: Mapping[str, Any] | None = None,
                  name: str = "problem", description: str = "", model_prior: Mapping[str, float] | None = None,
                  folder: str | os.PathLike | None = None, workers: int = 0, start_method: str | None = None):
+        _require_models(models, model_prior)
+        if not isinstance(design, (Mapping, type(None))):
+            raise WrongType("design is a dict {column: how it is set}, or {'from': data frame or csv, 'by': column}, "
+                            f"not {type(design).__name__}")
         columns = _columns(columns, design, missing)
         probabilities = model_prior or {k: m.prior_probability for k, m in models.items()}
-        text = _toml(name, description, n, columns, ordered, models, probabilities, design)
         places = [i for i, table in enumerate(columns.values()) if table.get("role") in ("design", "label")]
         calls = {}
         for key, model in models.items():
             if model.simulator is not None:
                 calls[key] = Call(key, model.simulator, list(model.parameters), list(columns), places if design else [],
                                   model.vectorized)
-        self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
-        if workers:
+        with contextlib.ExitStack() as kept:
+            # The library reads the design at once, and keeps its numbers.
+            if design and is_table(design.get("from")):
+                folder = kept.enter_context(tempfile.TemporaryDirectory())
+                design = {**design, "from": _design_file(design["from"], design.get("by"), columns, folder)}
+            text = _toml(name, description, n, columns, ordered, models, probabilities, design)
+            self._core = _core.make_problem(text, os.fspath(folder or os.getcwd()), calls)
+        if whole("workers", workers):
             shared = Workers(workers, calls, start_method)
             for call in calls.values():
                 call.workers = shared
@@ -151,8 +168,19 @@ def simulate(problem: Problem, datasets: int = 100, *, seed: int = 1, n: int | N
     >>> len(data), data[0].shape
     (3, (5, 1))
     """
+    require_problem(problem)
+    n = None if n is None else whole("n", n, 1)
     with watch.on():
-        return Simulated(problem, _core.simulate(problem._core, datasets, seed, n, model, threads))
+        return Simulated(problem, _core.simulate(problem._core, whole("datasets", datasets, 1), seed_of(seed), n, model,
+                                                 threads_of(threads)))
+
+
+def require_problem(problem: Any) -> None:
+    """A problem, not the name of one, nor its models."""
+    if not isinstance(problem, Problem):
+        named = isinstance(problem, (str, os.PathLike))
+        instead = f"occam.problem({os.fspath(problem)!r})" if named else "occam.Problem(...)"
+        raise WrongType(f"a problem is expected, not {problem!r}: make it by {instead}")
 
 
 def _quoted(text):
@@ -172,9 +200,28 @@ def _value(value):
     return _quoted(value)
 
 
+def _require_models(models, model_prior) -> None:
+    if not isinstance(models, Mapping):
+        raise WrongType(f"models are a dict {{name: occam.Model(...)}}, not {models!r}")
+    for name, model in models.items():
+        if not isinstance(model, Model):
+            raise WrongType(f"model {name!r} is {model!r}; expected is an occam.Model, such as occam.Model(function, "
+                            "theta=occam.beta(1, 1))")
+    for name in model_prior or {}:
+        if name not in models:
+            raise Usage(f"model_prior: there is no model {name!r}{nearest(name, models)}; the models are "
+                        f"{list(models)}")
+
+
 def _columns(columns, design, missing):
+    names = listed("columns", columns, "names, such as ['x']")
+    if not all(isinstance(name, str) for name in names):
+        raise WrongType(f"columns is a list of names, which are texts, not {columns!r}")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise Usage(f"two columns are called {twice[0]!r}: give each a name of its own")
     tables = {}
-    items = columns.items() if isinstance(columns, dict) else ((name, {}) for name in columns)
+    items = columns.items() if isinstance(columns, dict) else ((name, {}) for name in names)
     for name, table in items:
         tables[name] = dict(table) if isinstance(table, dict) else {"description": table}
     for name in design or {}:
@@ -182,13 +229,40 @@ def _columns(columns, design, missing):
             tables[name].setdefault("role", "design")
     for name, rate in (missing or {}).items():
         if name not in tables:
-            raise ValueError(f"missing: there is no column {name!r}")
+            raise Usage(f"missing: there is no column {name!r}{nearest(name, tables)}; the columns are {names}")
         tables[name]["missing"] = str(rate) if isinstance(rate, Prior) else rate
     return tables
 
 
+def _design_file(table, by, columns, folder: str) -> str:
+    """The name of a csv in `folder` with what a design takes from a table."""
+    if not isinstance(by, str):
+        raise Usage(f"design: by is the name of the column that tells data sets apart, not {by!r}")
+    where = "design: "
+    wanted = [name for name, said in columns.items() if said.get("role") == "design" or said.get("missing") == "from"]
+    require_columns(table, wanted, [by], where)
+    cells = {by: key_cells(table, by)}
+    for name in wanted:
+        values = numbers(table[name], name, where)
+        finite = np.isfinite(values)
+        if columns[name].get("role") == "design" and not finite.all():
+            raise BadData(f"design: column {name!r} is missing or infinite in row {int(np.argmin(finite))} counted "
+                          "from 0: fill it in, or leave this row out")
+        cells[name] = ["" if np.isnan(value) else repr(value) for value in values.tolist()]
+    with open(os.path.join(folder, "design.csv"), "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(cells), *zip(*cells.values())])
+    return "design.csv"
+
+
 def _size(n):
-    return f"uniform({n[0]}, {n[1]})" if isinstance(n, (tuple, list)) else n
+    if isinstance(n, (str, Prior)):
+        return n
+    if not isinstance(n, (tuple, list)):
+        return whole("n", n, 1)
+    if len(n) != 2:
+        raise Usage(f"n is a number, (smallest, largest) or text as in problem files, not {n!r}: give the smallest and "
+                    "the largest, and data sets have all sizes between them")
+    return f"uniform({whole('n', n[0], 1)}, {whole('n', n[1], 1)})"
 
 
 def _toml(name, description, n, columns, ordered, models, probabilities, design):

@@ -7,6 +7,8 @@ import sys
 import time
 import warnings
 
+from ._errors import in_python
+
 
 class Quiet:
     """Only warnings."""
@@ -25,15 +27,19 @@ class Quiet:
 
 
 class Elsewhere:
-    """Another progress, without what names a file that nobody will find: a network that is kept in memory only."""
+    """Another progress, in the words of Python, and without what names a file that nobody will find: a network that is
+    kept in memory only."""
 
     def __init__(self, sink, folder: str):
         self.sink, self.folder = sink, folder
-        self.update, self.warn = sink.update, sink.warn
+        self.update = sink.update
 
     def say(self, text):
         if self.folder not in text:
-            self.sink.say(text)
+            self.sink.say(in_python(text))
+
+    def warn(self, text):
+        self.sink.warn(in_python(text))
 
 
 def _text(done, total, unit, note):
