@@ -38,6 +38,8 @@ Comparison::Comparison(NetworkFile file, ComparisonOptions options, ThreadPool& 
     prior_ = parse_model_prior(options_.model_prior, this->file().model_names);
     comparator_.empty_posterior().with_model_prior(prior_);
   }
+  if (options_.parameters && options_.sequential)
+    throw Error(ErrorKind::usage, "estimates of parameters are of whole data sets, not of sequential answers");
   if (options_.parameters) comparator_.require_estimates();
   if (options_.sequential) check_sequential(*options_.sequential, this->file().ordered);
 }
