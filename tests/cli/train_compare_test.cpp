@@ -239,6 +239,14 @@ TEST_F(TrainCompare, TellsDataThatNoModelMakes) {
   EXPECT_GT(table.numbers("scope_p")[0], 0.01);
   EXPECT_LT(table.numbers("scope_p")[1], 0.01);
   EXPECT_EQ(table.text("verdict")[1], "out-of-scope");
+  // What the network was not trained for is not counted among what no model makes.
+  for (int i = 0; i < 3000; ++i) data += "long," + std::to_string(40 + 7.0 * (i % 5)) + "\n";
+  shell_.write("long.csv", data);
+  const Outcome mixed = shell_("occam compare net.occam long.csv --by subject --report a.html");
+  EXPECT_NE(mixed.err.find("1 of 2 data sets that can be judged are out of scope"), std::string::npos)
+      << mixed.err;
+  EXPECT_NE(mixed.err.find("1 of 3 data sets is unlike those that"), std::string::npos) << mixed.err;
+  EXPECT_NE(shell_.read("a.html").find("1 of 3 data sets could not be judged"), std::string::npos);
   // The answers themselves do not depend on the scope reference.
   ASSERT_EQ(shell_("occam scope net.occam -o bare.occam --scope-reference 0 --quiet").code, 0);
   ASSERT_EQ(shell_("occam compare bare.occam d.csv --by subject -o b.csv --quiet").code, 0);
