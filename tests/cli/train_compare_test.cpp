@@ -1,5 +1,7 @@
 // train, compare and info as a user runs them: files, bytes, signals, bad input.
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -140,6 +142,23 @@ TEST_F(TrainCompare, SizesOutsideTheTrainedRangeAreFlagged) {
   const CsvTable answers = read_csv(shell_.folder() / "a.csv");
   EXPECT_EQ(answers.text("flag").at(0), "n above trained range (100)");
   EXPECT_EQ(answers.text("verdict").at(0), "outside-training");
+}
+
+TEST_F(TrainCompare, TheLogOfAnEnsembleNamesItsMembers) {
+  const std::string train =
+      "occam train beta-binomial -o log.occam --iterations 40 --batch 16 --validate-every 20 --quiet "
+      "--validation-datasets 50 --scope-reference 0 --network 'inv_width=8 equiv_width=8 post_width=8' ";
+  for (const bool several : {false, true}) {
+    ASSERT_EQ(shell_(train + "--log a.log --ensemble " + (several ? "2" : "1")).code, 0);
+    std::istringstream lines(shell_.read("a.log"));
+    std::set<std::int64_t> members;
+    for (std::string line; std::getline(lines, line);) {
+      const json event = json::parse(line);
+      EXPECT_EQ(event.contains("member"), several) << line;
+      if (several) members.insert(event["member"].get<std::int64_t>());
+    }
+    EXPECT_EQ(members, several ? (std::set<std::int64_t>{1, 2}) : std::set<std::int64_t>{});
+  }
 }
 
 TEST_F(TrainCompare, InfoDescribesAndVerifies) {
