@@ -143,7 +143,8 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
       pool_(pool),
       progress_(progress),
       s_(std::make_unique<State>()) {
-  s_->data = open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_);
+  s_->data =
+      open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_, progress_);
   build_network(network_options);
   s_->engine = make_engine(run_.device, s_->config, pool_);
   s_->batches = make_batches(std::move(s_->data.source), options_.replay, pool_);
