@@ -215,7 +215,7 @@ class CompareRun {
 
   void open_output() {
     const std::vector<std::string>& columns = comparison_.columns().names();
-    if (o_.output == "-") {
+    if (to_standard_output()) {
       writer_ = make_answer_writer(
           "-.csv", [](std::string_view text) { Call::print_data(text); }, file_, columns);
     } else if (!o_.output.empty()) {
@@ -303,10 +303,17 @@ class CompareRun {
       Call::print("\nRough point estimates of the parameters of the most probable model:\n" +
                   estimates_text_);
     }
-    if (exact_) Call::print(exact_->text());
-    if (population && !writer_) Call::print("\n" + groups_text(*population));
+    if (exact_) print_beside(exact_->text());
+    if (population && (!writer_ || to_standard_output())) print_beside("\n" + groups_text(*population));
     for (const std::string& warning : comparison_.warnings()) progress_->warn(warning);
     if (const std::string remark = comparison_.remark(); !remark.empty()) progress_->say(remark);
+  }
+
+  bool to_standard_output() const { return o_.output == "-"; }
+
+  // What is read by a program must hold the answers alone.
+  void print_beside(const std::string& text) const {
+    to_standard_output() ? Call::print_aside(text) : Call::print(text);
   }
 
   void write_groups(const GroupComparison& population) const {

@@ -17,6 +17,9 @@ class SharedProgress final : public TerminalProgress {
   void update(std::int64_t done, std::int64_t total, std::string_view note) override {
     if (ranks_.rank() == 0) TerminalProgress::update(done, total, note);
   }
+  void update_before(std::int64_t done, std::int64_t total, std::string_view units) override {
+    if (ranks_.rank() == 0) TerminalProgress::update_before(done, total, units);
+  }
   void warn(std::string_view message) override {
     if (ranks_.rank() == 0) TerminalProgress::warn(message);
   }

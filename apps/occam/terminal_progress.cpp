@@ -85,10 +85,20 @@ TerminalProgress::~TerminalProgress() {
 }
 
 void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string_view note) {
+  show(done, total, unit_, note);
+}
+
+void TerminalProgress::update_before(std::int64_t done, std::int64_t total, std::string_view units) {
+  show(done, total, units, "");
+}
+
+void TerminalProgress::show(std::int64_t done, std::int64_t total, std::string_view units,
+                            std::string_view note) {
   const auto now = Clock::now();
   // Work that begins anew, such as the next network of a study, has a rate of its own.
-  const bool anew = done < last_done_;
+  const bool anew = done < last_done_ || units != last_units_;
   last_done_ = done;
+  if (anew) last_units_ = units;
   if (!started_ || anew) {
     started_ = true;
     first_done_ = done;
@@ -98,10 +108,10 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, std::string
   if (quiet_ || now - shown_ < (terminal_ ? 100ms : 10s)) return;
   shown_ = now;
   if (terminal_) {
-    put("\r\033[K" + line(done, total, note, terminal_width() - 1));
+    put("\r\033[K" + line(done, total, units, note, terminal_width() - 1));
     drawn_ = true;
   } else {
-    put(line(done, total, note, 200) + "\n");
+    put(line(done, total, units, note, 200) + "\n");
   }
 }
 
@@ -118,8 +128,8 @@ bool TerminalProgress::stop_requested() {
   return occam::stop_requested();
 }
 
-std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::string_view note,
-                                   std::size_t width) const {
+std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::string_view units,
+                                   std::string_view note, std::size_t width) const {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done - first_done_) / seconds : 0.0;
   std::string text;
@@ -128,7 +138,7 @@ std::string TerminalProgress::line(std::int64_t done, std::int64_t total, std::s
     if (terminal_) text += bar(fraction, 24) + " ";
     text += fmt::format("{:.0f} %  ", 100.0 * fraction);
   }
-  text += total > 0 ? fmt::format("{} of {} {}", done, total, unit_) : fmt::format("{} {}", done, unit_);
+  text += total > 0 ? fmt::format("{} of {} {}", done, total, units) : fmt::format("{} {}", done, units);
   text += fmt::format("  {}/s", rate_text(rate));
   if (total > 0 && rate > 0) {
     text += fmt::format("  {} left", duration_text(static_cast<double>(total - done) / rate));

@@ -23,6 +23,7 @@ class TerminalProgress : public ProgressSink {
   TerminalProgress& operator=(const TerminalProgress&) = delete;
 
   void update(std::int64_t done, std::int64_t total, std::string_view note) override;
+  void update_before(std::int64_t done, std::int64_t total, std::string_view units) override;
   void say(std::string_view message) override;
   void warn(std::string_view message) override;  // also when quiet
   bool stop_requested() override;
@@ -30,7 +31,9 @@ class TerminalProgress : public ProgressSink {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string line(std::int64_t done, std::int64_t total, std::string_view note, std::size_t width) const;
+  void show(std::int64_t done, std::int64_t total, std::string_view units, std::string_view note);
+  std::string line(std::int64_t done, std::int64_t total, std::string_view units, std::string_view note,
+                   std::size_t width) const;
   void clear();
 
   std::string unit_;
@@ -40,6 +43,7 @@ class TerminalProgress : public ProgressSink {
   bool started_ = false;
   std::int64_t first_done_ = 0;  // a resumed run does not start at 0
   std::int64_t last_done_ = 0;
+  std::string last_units_;
   Clock::time_point start_;
   Clock::time_point shown_;
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGUSR1};

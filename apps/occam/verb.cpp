@@ -156,6 +156,10 @@ void Call::print_data(std::string_view text) {
   write_file_atomic("/dev/stdout", text);
 }
 
+void Call::print_aside(std::string_view text) {
+  write_file_atomic("/dev/stderr", shown_text(text));
+}
+
 void Call::set_exit_code(int code) const {
   verb_.exit_code_ = code;
 }

@@ -66,6 +66,9 @@ class Call {
   static void print(std::string_view text);
   // The same for programs (csv, JSON): byte for byte, unless standard output is a terminal.
   static void print_data(std::string_view text);
+  // Text for people that was asked for, where standard output holds data: to standard error, also with
+  // --quiet.
+  static void print_aside(std::string_view text);
 
   // What the program returns in the end; 0 unless set.
   void set_exit_code(int code) const;

@@ -62,6 +62,24 @@ TEST_F(Population, GroupsAreAnsweredInEveryFormat) {
   EXPECT_EQ(table_of(shell_.folder() / "b.groups.csv").numbers("n"), (std::vector<double>{8, 8}));
 }
 
+// Standard output holds the answers alone; the groups were asked for, so they are said all the same.
+TEST_F(Population, GroupsGoBesideAnswersOnStandardOutput) {
+  const std::string compare = "occam compare net.occam d.csv --by who";
+  const Outcome plain = shell_(compare + " -o - --quiet");
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  for (const std::string quiet : {"", " --quiet"}) {
+    const Outcome groups = shell_(compare + " --group-by group -o -" + quiet);
+    EXPECT_EQ(groups.out, plain.out);
+    EXPECT_NE(groups.err.find("patients"), std::string::npos) << groups.err;
+    EXPECT_NE(groups.err.find("controls"), std::string::npos) << groups.err;
+    const Outcome exact = shell_(compare + " --exact -o -" + quiet);
+    EXPECT_EQ(exact.out, plain.out);
+    EXPECT_NE(exact.err.find("mean KL from the exact posterior"), std::string::npos) << exact.err;
+    EXPECT_NE(shell_(compare + " --group -o -" + quiet).err.find("all"), std::string::npos);
+  }
+  EXPECT_NE(shell_(compare + " --exact -o a.csv --quiet").out.find("mean KL"), std::string::npos);
+}
+
 TEST_F(Population, ForeignDataSetsAreLeftOutAndNamed) {
   std::string rows = shell_.read("d.csv");
   for (int i = 0; i < 150; ++i) rows += "long,patients,1\n";

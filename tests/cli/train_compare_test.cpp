@@ -1,5 +1,7 @@
 // train, compare and info as a user runs them: files, bytes, signals, bad input.
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -142,6 +144,23 @@ TEST_F(TrainCompare, SizesOutsideTheTrainedRangeAreFlagged) {
   EXPECT_EQ(answers.text("verdict").at(0), "outside-training");
 }
 
+TEST_F(TrainCompare, TheLogOfAnEnsembleNamesItsMembers) {
+  const std::string train =
+      "occam train beta-binomial -o log.occam --iterations 40 --batch 16 --validate-every 20 --quiet "
+      "--validation-datasets 50 --scope-reference 0 --network 'inv_width=8 equiv_width=8 post_width=8' ";
+  for (const bool several : {false, true}) {
+    ASSERT_EQ(shell_(train + "--log a.log --ensemble " + (several ? "2" : "1")).code, 0);
+    std::istringstream lines(shell_.read("a.log"));
+    std::set<std::int64_t> members;
+    for (std::string line; std::getline(lines, line);) {
+      const json event = json::parse(line);
+      EXPECT_EQ(event.contains("member"), several) << line;
+      if (several) members.insert(event["member"].get<std::int64_t>());
+    }
+    EXPECT_EQ(members, several ? (std::set<std::int64_t>{1, 2}) : std::set<std::int64_t>{});
+  }
+}
+
 TEST_F(TrainCompare, InfoDescribesAndVerifies) {
   train();
   const Outcome text = shell_("occam info net.occam");
@@ -239,6 +258,14 @@ TEST_F(TrainCompare, TellsDataThatNoModelMakes) {
   EXPECT_GT(table.numbers("scope_p")[0], 0.01);
   EXPECT_LT(table.numbers("scope_p")[1], 0.01);
   EXPECT_EQ(table.text("verdict")[1], "out-of-scope");
+  // What the network was not trained for is not counted among what no model makes.
+  for (int i = 0; i < 3000; ++i) data += "long," + std::to_string(40 + 7.0 * (i % 5)) + "\n";
+  shell_.write("long.csv", data);
+  const Outcome mixed = shell_("occam compare net.occam long.csv --by subject --report a.html");
+  EXPECT_NE(mixed.err.find("1 of 2 data sets that can be judged are out of scope"), std::string::npos)
+      << mixed.err;
+  EXPECT_NE(mixed.err.find("1 of 3 data sets is unlike those that"), std::string::npos) << mixed.err;
+  EXPECT_NE(shell_.read("a.html").find("1 of 3 data sets could not be judged"), std::string::npos);
   // The answers themselves do not depend on the scope reference.
   ASSERT_EQ(shell_("occam scope net.occam -o bare.occam --scope-reference 0 --quiet").code, 0);
   ASSERT_EQ(shell_("occam compare bare.occam d.csv --by subject -o b.csv --quiet").code, 0);

@@ -145,15 +145,22 @@ TEST(Training, AnEnsembleIsInterruptedAndResumedLikeOneNetwork) {
   const Problem problem = load_problem("one-sample");
   ThreadPool pool(2);
   Listener through;
-  const NetworkFile whole = train_ensemble(problem, kTiny, options, {}, pool, through);
+  std::vector<std::int64_t> logged;  // members
+  TrainRun watched;
+  watched.log = [&](const TrainEvent& event) { logged.push_back(event.member); };
+  const NetworkFile whole = train_ensemble(problem, kTiny, options, watched, pool, through);
   ASSERT_EQ(whole.members.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(logged.begin(), logged.end()));
+  for (const std::int64_t member : {1, 2, 3}) EXPECT_GT(std::count(logged.begin(), logged.end(), member), 0);
   EXPECT_NE(whole.members[0], whole.members[1]);
   EXPECT_NE(whole.members[1], whole.members[2]);
   EXPECT_EQ(whole.record["member_losses"].size(), 3u);
   // The first member is what a single run gives.
   TrainOptions single = options;
   single.ensemble = 1;
-  EXPECT_EQ(train_ensemble(problem, kTiny, single, {}, pool, through).members[0], whole.members[0]);
+  logged.clear();
+  EXPECT_EQ(train_ensemble(problem, kTiny, single, watched, pool, through).members[0], whole.members[0]);
+  EXPECT_EQ(std::count(logged.begin(), logged.end(), 0), std::ssize(logged));
 
   // Stops in the second member; what the first learned is not lost.
   struct Second : Listener {

@@ -145,6 +145,17 @@ TEST_F(Compiled, MistakesAreShown) {
   }
 }
 
+// Without `return true` at its end a simulator would go anywhere: it is refused, by whatever compiler.
+TEST_F(Compiled, AForgottenReturnIsRefused) {
+  body("  for (long i = 0; i < out.n(); ++i) out(i, \"x\") = rng.uniform() < p[\"theta\"];");
+  fails(simulate_, 78, {"'coin.cpp' does not compile; c++ says", "return-type", "\n  coin.cpp:4:"});
+  const std::string clang =
+      must("for c in clang++ clang++-16 clang++-14; do command -v $c && break; done || true");
+  if (clang.empty()) GTEST_SKIP() << "there is no clang++";
+  fails("CXX=" + clang.substr(0, clang.find('\n')) + " " + simulate_, 78,
+        {"'coin.cpp' does not compile; /", "return-type", "\n  coin.cpp:4:"});
+}
+
 TEST_F(Compiled, AMissingCompilerOrFileIsTold) {
   shell_.write("coin.cpp", kCppCoin);
   shell_.write("p.toml", coins("\"coin.cpp\""));

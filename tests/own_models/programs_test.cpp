@@ -189,6 +189,29 @@ TEST_F(Programs, MakeSmallerBatchesThanBuiltInModels) {
   EXPECT_EQ(nlohmann::json::parse(must("occam info net.occam --json"))["record"]["options"]["batch"], 128);
 }
 
+// Minutes without a word look like a program that hangs.
+TEST_F(Programs, SlowOnesAreSeenToAdvance) {
+  OCCAM_NEEDS_NUMPY();
+  if (shell_("command -v script").code != 0) GTEST_SKIP() << "no program `script` to play a terminal";
+  shell_.write("coin.py",
+               "import time\nfrom occam_simulator import serve\n"
+               "def coin(theta, n, rng):\n"
+               "    time.sleep(0.002)\n"
+               "    return rng.random(n) < theta\n"
+               "serve({'flat': coin, 'fair': coin})\n");
+  shell_.write("p.toml", coins("\"coin.py\"", "simulator_sets = 10\n"));
+  const auto terminal = [&](const std::string& command) {
+    return must("TERM=xterm script -qec '" + command + "' /dev/null");
+  };
+  EXPECT_NE(terminal("occam simulate p.toml --datasets 400 -o a.csv").find(" of 400 data sets"),
+            std::string::npos);
+  const std::string shown = terminal(
+      "occam train p.toml -o net.occam --scope-reference 0 --iterations 2 --batch 16 --validation-datasets "
+      "400");
+  EXPECT_NE(shown.find(" of 1000 first data sets"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" of 400 validation data sets"), std::string::npos) << shown;
+}
+
 // A simulator that fails late costs nothing that was learned before.
 TEST_F(Programs, AFailureDuringTrainingLeavesACheckpoint) {
   OCCAM_NEEDS_NUMPY();

@@ -45,7 +45,7 @@ std::string Comparator::flag(Matrix<const float> rows) const {
   if (std::string doubt = file_.doubt(); !doubt.empty()) return doubt;
   if (rows.rows > file_.largest_n) return fmt::format("n above trained range ({})", file_.largest_n);
   if (rows.rows < file_.smallest_n) return fmt::format("n below trained range ({})", file_.smallest_n);
-  return file_.design.foreign(rows);
+  return file_.design.foreign(rows, columns_in(file_.labels));
 }
 
 void Comparator::require_estimates() const {

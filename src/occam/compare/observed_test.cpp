@@ -165,6 +165,11 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
             0u)
       << check.warnings()[0];
   EXPECT_NE(check.warnings()[0].find("the furthest is 640 in data set 'anna'"), std::string::npos);
+  network.labels = {{1}};  // the numbers of labels are no amounts
+  RangeCheck labels(network);
+  EXPECT_EQ(labels.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2})[0], "");
+  EXPECT_TRUE(labels.warnings().empty());
+  network.labels.clear();
   network.ranges.clear();  // a file of before
   RangeCheck none(network);
   none.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});

@@ -9,6 +9,9 @@ namespace occam {
 
 RangeCheck::RangeCheck(const NetworkFile& file) {
   for (std::size_t d = 0; d < file.ranges.size(); ++d) columns_.push_back({file.columns[d], file.ranges[d]});
+  for (const std::int64_t label : columns_in(file.labels)) {
+    if (label < std::ssize(columns_)) columns_[static_cast<std::size_t>(label)].label = true;
+  }
 }
 
 std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> data) {
@@ -17,6 +20,7 @@ std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ra
     const auto at = static_cast<std::size_t>(b);
     for (std::size_t d = 0; d < columns_.size(); ++d) {
       Column& column = columns_[d];
+      if (column.label) continue;
       const std::int64_t before = column.outside;
       for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
         const double x = data.x.row(r)[d];

@@ -24,6 +24,7 @@ class RangeCheck {
   struct Column {
     std::string name;
     ColumnRange range;
+    bool label = false;  // its numbers are no amounts; too many of them are the design's affair
     std::int64_t values = 0, outside = 0;
     double furthest = 0, distance = 0;  // from the range
     std::string where;                  // id of its data set

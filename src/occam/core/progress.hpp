@@ -13,6 +13,8 @@ class ProgressSink {
   // `done` of `total` units (total 0: unknown); `note` is a short text such as the present loss.
   // Called from one thread at a time.
   virtual void update(std::int64_t done, std::int64_t total, std::string_view note) = 0;
+  // The same of work that comes before and is counted in other units: "validation data sets".
+  virtual void update_before(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*units*/) {}
   // A message worth keeping, such as a restart.
   virtual void say(std::string_view message) = 0;
   // What also a user who wants no messages has to know: something was left out, or is not to be trusted.

@@ -24,6 +24,17 @@ constexpr double kValueMargin = 0.05;
 constexpr double kDesignWeight = 1.5;
 constexpr double kFarBelow = 1e-30;
 
+bool is_in(const std::vector<std::int64_t>& places, std::int64_t at) {
+  return std::find(places.begin(), places.end(), at) != places.end();
+}
+
+// How many labels a column has: they are 1, 2, 3, ...
+double largest(Matrix<const float> rows, std::int64_t at) {
+  double result = 0;
+  for (std::int64_t r = 0; r < rows.rows; ++r) result = std::max<double>(result, rows.row(r)[at]);
+  return result;
+}
+
 }  // namespace
 
 // What is not above 0 lies far below all that is.
@@ -169,15 +180,23 @@ std::vector<std::string> DesignProfile::statistic_names() const {
   return names;
 }
 
-// A level or a value that never was.
-std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
+// A level or a value that never was, or more labels than ever.
+std::string DesignProfile::foreign_value(Matrix<const float> rows,
+                                         const std::vector<std::int64_t>& labels) const {
   for (const Column& column : columns_) {
     if (column.observed) continue;
-    double smallest = rows.row(0)[column.at], largest = smallest;
+    if (is_in(labels, column.at)) {
+      const double count = largest(rows, column.at);
+      const double margin = column.levels.empty() ? kValueMargin * (column.largest - column.smallest) : 0;
+      if (!(count > column.largest + margin)) continue;
+      return fmt::format("{:.0f} different labels of {}, in training at most {:.0f}", count, column.name,
+                         column.largest);
+    }
+    double lowest = rows.row(0)[column.at], highest = lowest;
     for (std::int64_t r = 0; r < rows.rows; ++r) {
       const float x = rows.row(r)[column.at];
-      smallest = std::min<double>(smallest, x);
-      largest = std::max<double>(largest, x);
+      lowest = std::min<double>(lowest, x);
+      highest = std::max<double>(highest, x);
       if (column.levels.empty() || std::binary_search(column.levels.begin(), column.levels.end(), x))
         continue;
       return fmt::format("{} = {} is not among the levels trained on ({})", column.name, x,
@@ -185,16 +204,38 @@ std::string DesignProfile::foreign_value(Matrix<const float> rows) const {
     }
     const double low = column.scaled(column.smallest), high = column.scaled(column.largest);
     const double margin = kValueMargin * (high - low);
-    if (column.scaled(smallest) >= low - margin && column.scaled(largest) <= high + margin) continue;
+    if (column.scaled(lowest) >= low - margin && column.scaled(highest) <= high + margin) continue;
     return fmt::format("{} reaches from {:.4g} to {:.4g}, in training from {:.4g} to {:.4g}", column.name,
-                       smallest, largest, column.smallest, column.largest);
+                       lowest, highest, column.smallest, column.largest);
   }
   return "";
 }
 
-std::string DesignProfile::foreign(Matrix<const float> rows) const {
+// How labels share out the rows. Which of them has which number says nothing, and is not said.
+std::string DesignProfile::foreign_labels(const Column& column, double labels, std::size_t statistic,
+                                          double seen, std::size_t at) const {
+  if (column.levels.empty()) {
+    return fmt::format("the rows are shared out among the {:.0f} labels of {} as they never were in training",
+                       labels, column.name);
+  }
+  const double low = low_[at + statistic], high = high_[at + statistic];
+  if (seen > 0) {
+    const std::string share = seen < 1 ? fmt::format("{:.3g} of the", seen) : "all";
+    return fmt::format("one label of {} has {} rows, in training {:.3g} to {:.3g} of them at such sizes",
+                       column.name, share, low, high);
+  }
+  // Numbers are given in order, so the last that was always there says how many there were at least.
+  std::size_t always = statistic + 1;
+  for (std::size_t i = statistic; i < column.levels.size(); ++i) {
+    if (low_[at + i] > 0) always = i + 1;
+  }
+  return fmt::format("{:.0f} different label{} of {}, in training at least {} at such sizes", labels,
+                     labels == 1 ? "" : "s", column.name, always);
+}
+
+std::string DesignProfile::foreign(Matrix<const float> rows, const std::vector<std::int64_t>& labels) const {
   if (empty()) return "";
-  if (std::string value = foreign_value(rows); !value.empty()) return value;
+  if (std::string value = foreign_value(rows, labels); !value.empty()) return value;
   const std::vector<double> seen = statistics(rows);
   const std::size_t at = band(rows.rows) * static_cast<std::size_t>(dimensions_);
   std::size_t k = 0;
@@ -206,6 +247,8 @@ std::string DesignProfile::foreign(Matrix<const float> rows) const {
       const double low = low_[at + k], high = high_[at + k];
       const double margin = kMargin * (high - low) + 1.001 * grain;
       if (seen[k] >= low - margin && seen[k] <= high + margin) continue;
+      if (!column.observed && is_in(labels, column.at))
+        return foreign_labels(column, largest(rows, column.at), i, seen[k], at + k - i);
       return fmt::format("{} is {:.3g}, in training {:.3g} to {:.3g} at such sizes", statistic_name(k),
                          seen[k], low, high);
     }

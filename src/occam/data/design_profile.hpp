@@ -34,8 +34,9 @@ class DesignProfile {
   // Places of the columns in which values may be missing, ascending.
   std::vector<std::int64_t> missing() const;
 
-  // In what the design of these rows differs from all that were trained on, or an empty text.
-  std::string foreign(Matrix<const float> rows) const;
+  // In what the design of these rows differs from all that were trained on, or an empty text. Of `labels`
+  // (places of columns) the numbers are only those that labels were given: the text counts them.
+  std::string foreign(Matrix<const float> rows, const std::vector<std::int64_t>& labels = {}) const;
 
   // What describes a design, column after column: the share of each level, or mean and standard deviation, or
   // the share of missing values.
@@ -73,7 +74,9 @@ class DesignProfile {
   static Column describe(const std::string& name, std::int64_t at,
                          const std::vector<Ragged<const float>>& data);
   std::string statistic_name(std::size_t index) const;
-  std::string foreign_value(Matrix<const float> rows) const;
+  std::string foreign_value(Matrix<const float> rows, const std::vector<std::int64_t>& labels) const;
+  std::string foreign_labels(const Column& column, double labels, std::size_t statistic, double seen,
+                             std::size_t at) const;
   std::size_t band(std::int64_t rows) const;
   void count_dimensions();
 

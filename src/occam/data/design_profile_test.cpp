@@ -111,6 +111,35 @@ TEST(DesignProfile, DosesOverOrdersOfMagnitudeAreToldByTheirLogarithm) {
   EXPECT_THROW(DesignProfile::from_json(broken, {"dose"}), Error) << "there is no logarithm of it";
 }
 
+// What labels are called by number is nothing that a user has ever seen.
+TEST(DesignProfile, LabelsAreCountedNotNamed) {
+  std::vector<float> values;
+  std::vector<std::int64_t> offsets = {0};
+  Rng rng(3, Purpose::test, 0);
+  for (int b = 0; b < 200; ++b) {
+    for (int i = 0; i < 40; ++i)
+      values.push_back(i < 20 ? static_cast<float>(1 + i / 5) : static_cast<float>(rng.uniform_int(1, 4)));
+    offsets.push_back(offsets.back() + 40);
+  }
+  const Ragged<const float> data = {{values.data(), offsets.back(), 1, 1}, offsets.data(), 200};
+  const DesignProfile profile = DesignProfile::learn({data}, {"plate"}, {true});
+  const auto says = [&](std::vector<float> rows) {
+    return profile.foreign({rows.data(), std::ssize(rows), 1, 1}, {0});
+  };
+  std::vector<float> rows(40);
+  for (std::size_t i = 0; i < 40; ++i) rows[i] = static_cast<float>(1 + i % 4);
+  EXPECT_EQ(says(rows), "");
+  for (std::size_t i = 0; i < 40; ++i) rows[i] = static_cast<float>(1 + i % 5);
+  EXPECT_EQ(says(rows), "5 different labels of plate, in training at most 4");
+  for (std::size_t i = 0; i < 40; ++i) rows[i] = static_cast<float>(1 + i % 3);
+  EXPECT_EQ(says(rows), "3 different labels of plate, in training at least 4 at such sizes");
+  for (std::size_t i = 0; i < 40; ++i) rows[i] = i < 37 ? 1 : static_cast<float>(i - 35);
+  EXPECT_TRUE(says(rows).starts_with("one label of plate has 0.925 of the rows, in training 0.1"))
+      << says(rows);
+  EXPECT_TRUE(
+      says(std::vector<float>(40, 1)).starts_with("one label of plate has all rows, in training 0.1"));
+}
+
 TEST(DesignProfile, ReadsBackAsTheSame) {
   const DesignProfile profile = learned(0.2, 0.6);
   const DesignProfile again = DesignProfile::from_json(profile.json(), kNames);

@@ -162,9 +162,15 @@ inline CellStatus parse_cell(std::string_view text, const CsvDialect& dialect, d
 // What may be meant by a cell that is no number.
 std::string cell_hint(std::string_view cell, const CsvDialect& dialect) {
   const char other = dialect.decimal == ',' ? '.' : ',';
-  if (!is_decimal_with(other, without_blanks(cell))) return "";
-  return fmt::format(" with a decimal {}; if all decimals of the file are written so, add --decimal {}",
-                     dialect.decimal == ',' ? "comma" : "point", other == ',' ? "comma" : "point");
+  const std::string_view text = without_blanks(cell);
+  const Thousands thousands = thousands_with(other, text);
+  if (thousands == Thousands::surely) return ": remove the marks between thousands";
+  if (!is_decimal_with(other, text)) return "";
+  return fmt::format(" with a decimal {}{}; {}if all decimals of the file are written so, add --decimal {}",
+                     dialect.decimal == ',' ? "comma" : "point",
+                     thousands == Thousands::no ? "" : ": it has a decimal mark or one between thousands",
+                     thousands == Thousands::no ? "" : "remove the marks between thousands or, ",
+                     other == ',' ? "comma" : "point");
 }
 
 [[noreturn]] void refuse_cell(CellStatus status, const CsvDialect& dialect, std::string_view name,
@@ -430,11 +436,16 @@ bool CsvReader::next_row() {
 // More cells than the header has: their commas may be decimal ones.
 std::string CsvReader::count_hint() const {
   if (dialect_.separator != ',' || cell_count_ <= columns_.size()) return "";
-  return "; if the commas in it are decimal marks, " +
-         std::string(
-             columns_.size() == 1
-                 ? "add --decimal comma"
-                 : "separate cells by semicolons or tabs, or quote the numbers and add --decimal comma");
+  std::string hint = "; if the commas in it are decimal marks, ";
+  hint += columns_.size() == 1
+              ? "add --decimal comma"
+              : "separate cells by semicolons or tabs, or quote the numbers and add --decimal comma";
+  const auto bytes = [&](std::size_t c) { return std::string_view(cells_[c].data, cells_[c].size); };
+  for (std::size_t c = 1; c < cell_count_; ++c) {
+    if (thousands_with(',', fmt::format("{},{}", bytes(c - 1), bytes(c))) == Thousands::no) continue;
+    return hint + "; if they stand between thousands, remove them";
+  }
+  return hint;
 }
 
 bool CsvReader::next() {

@@ -272,4 +272,19 @@ bool is_decimal_with(char mark, std::string_view text) {
   return number && number->mark == mark;
 }
 
+Thousands thousands_with(char mark, std::string_view text) {
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  std::size_t at = digits_at(text, 0);
+  if (at < 1 || at > 3 || text[0] == '0') return Thousands::no;
+  std::size_t groups = 0;
+  for (; at < text.size() && text[at] == mark; ++groups, at += 4) {
+    if (digits_at(text, at + 1) != 3) return Thousands::no;
+  }
+  if (groups == 0) return Thousands::no;
+  if (at == text.size()) return groups == 1 ? Thousands::perhaps : Thousands::surely;
+  const bool decimals =
+      text[at] == (mark == ',' ? '.' : ',') && at + 1 + digits_at(text, at + 1) == text.size();
+  return decimals ? Thousands::surely : Thousands::no;
+}
+
 }  // namespace occam

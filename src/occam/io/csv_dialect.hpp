@@ -35,4 +35,9 @@ CsvDialect csv_dialect(std::string_view head, bool whole, std::string_view name,
 // Whether the text is a decimal number with `mark` where others have the other mark: for hints.
 bool is_decimal_with(char mark, std::string_view text);
 
+// Whether `mark` may stand between thousands in the text: after up to three digits, and before three each. It
+// may be a decimal mark all the same, as in 1,500; in 1,500,000 and 1,500.5 it is none.
+enum class Thousands { no, perhaps, surely };
+Thousands thousands_with(char mark, std::string_view text);
+
 }  // namespace occam

@@ -105,10 +105,11 @@ TEST(CsvDialect, TwoMarksInOneFileAreRefused) {
   EXPECT_EQ(read("id;rt\n0.5;1\n0,5;2\n").numbers, (Numbers{1, 2}));
   EXPECT_EQ(read("id;rt\n0.5;1,5\n", "rt", {.decimal = "comma"}).numbers, Numbers{1.5});
   // Thousands among decimals of the other mark.
-  EXPECT_EQ(failure("id;rt\na;0,5\nb;1.234\n"),
-            "65: x.csv:3: column 'rt': '1.234' is not a number with a decimal comma; if all decimals of the "
-            "file are "
-            "written so, add --decimal point");
+  EXPECT_EQ(
+      failure("id;rt\na;0,5\nb;1.234\n"),
+      "65: x.csv:3: column 'rt': '1.234' is not a number with a decimal comma: it has a decimal mark or "
+      "one between thousands; remove the marks between thousands or, if all decimals of the file are "
+      "written so, add --decimal point");
   EXPECT_NE(failure("id;rt\na;0,5\nb;1.234,5\n"), "no error");
   EXPECT_NE(failure("id;rt\na;0,5\nb;1,234,5\n"), "no error");
   EXPECT_NE(failure("id\trt\na\t0.5\nb\t1,234.5\n", {}, "x.tsv"), "no error");
@@ -145,6 +146,29 @@ TEST(CsvDialect, CommasAloneAreSeparators) {
       "written so, add --decimal comma");
   EXPECT_EQ(read("id,rt\n\"1\",\"1,5\"\n", "rt", {.decimal = "comma"}).numbers, Numbers{1.5});
   EXPECT_NE(failure("id,rt\n1,5,2,5\n").find("if the commas in it are decimal marks"), std::string::npos);
+}
+
+// To read 1,500 as 1.5 is what nobody must be led to.
+TEST(CsvDialect, WhatMayBeThousandsIsSaidToBeSo) {
+  EXPECT_EQ(
+      failure("id,rt\na,\"1,500\"\n"),
+      "65: x.csv:2: column 'rt': '1,500' is not a number with a decimal point: it has a decimal mark or "
+      "one between thousands; remove the marks between thousands or, if all decimals of the file are "
+      "written so, add --decimal comma");
+  for (const std::string number : {"1,500,000", "-12,500.25", "1,500."}) {
+    EXPECT_EQ(
+        failure("id,rt\na,\"" + number + "\"\n"),
+        "65: x.csv:2: column 'rt': '" + number + "' is not a number: remove the marks between thousands");
+  }
+  EXPECT_EQ(failure("id;rt\na;0,5\nb;1.500,5\n"),
+            "65: x.csv:3: column 'rt': '1.500,5' is not a number: remove the marks between thousands");
+  for (const std::string number : {"0,500", "1500,000", "1,50"}) {
+    EXPECT_EQ(failure("id,rt\na,\"" + number + "\"\n").find("thousands"), std::string::npos) << number;
+  }
+  EXPECT_EQ(failure("id,rt\na,\"1,50,000\"\n"), "65: x.csv:2: column 'rt': '1,50,000' is not a number");
+  EXPECT_EQ(failure("rt\n1,500\n"),
+            "65: x.csv:2: expected 1 cells as in the header, found 2; if the commas in it are decimal marks, "
+            "add --decimal comma; if they stand between thousands, remove them");
 }
 
 TEST(CsvDialect, SeparatorsInDoubtAreRefused) {

@@ -64,6 +64,45 @@ std::ptrdiff_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
+std::string_view line_of(std::string_view text, std::uint32_t number) {
+  for (; number > 1 && !text.empty(); --number)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+bool is_word_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// A value without quotes that can only be text, such as uniform(1, 100) behind `lambda =`; with what it
+// calls.
+std::string_view bare_text(std::string_view line) {
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] == '"' || line[at] == '\'') {
+      at = string_end(line, at);
+      continue;
+    }
+    if (line[at] == '#') break;
+    if (line[at++] != '=') continue;
+    const std::size_t begin = std::min(line.find_first_not_of(" \t", at), line.size());
+    std::size_t end = begin;
+    while (end < line.size() && (is_word_letter(line[end]) || (line[end] >= '0' && line[end] <= '9'))) ++end;
+    const std::string_view word = line.substr(begin, end - begin);
+    if (word.empty() || !is_word_letter(word[0])) continue;
+    if (word == "true" || word == "false" || word == "inf" || word == "nan") continue;
+    if (end < line.size() && line[end] == '(') end = std::min(line.find(')', end), line.size() - 1) + 1;
+    return line.substr(begin, end - begin);
+  }
+  return {};
+}
+
+std::string quotes_hint(std::string_view text, const toml::source_region& region) {
+  if (!region.begin) return "";
+  const std::string_view bare = bare_text(line_of(text, region.begin.line));
+  if (bare.empty() || bare.find_first_of("\"'") != std::string_view::npos) return "";
+  return fmt::format("; text needs quotes: \"{}\"", shown(bare, 100));
+}
+
 }  // namespace
 
 toml::table parse_toml(std::string_view text, std::string_view name) {
@@ -72,8 +111,8 @@ toml::table parse_toml(std::string_view text, std::string_view name) {
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::bad_config, "{}: {}", region_place(error.source()),
-                shown(error.description(), 300));
+    throw Error(ErrorKind::bad_config, "{}: {}{}", region_place(error.source()),
+                shown(error.description(), 300), quotes_hint(text, error.source()));
   }
 }
 

@@ -53,6 +53,19 @@ TEST(TomlFile, ErrorsPointAtThePlace) {
   }
 }
 
+TEST(TomlFile, TextWithoutQuotesIsSaidToBeSo) {
+  const auto says = [](const std::string& text) { return failure_of([&] { parse_toml(text, "p"); }); };
+  for (const std::string value : {"uniform(1, 100)", "normal(0, 1)", "inv_gamma(2, 1)",
+                                  "truncated_normal(0, 1)", "beta(1, 1)", "flat", "fixed(3)"}) {
+    const std::string hint = "; text needs quotes: \"" + value + "\"";
+    EXPECT_TRUE(says("a = 1\nlambda = " + value + "  # a prior\n").ends_with(hint)) << value;
+    EXPECT_TRUE(says("a = { b = \"x = y\", c = " + value + " }\n").ends_with(hint)) << value;
+  }
+  for (const std::string text :
+       {"a = 1\nb = \n", "a = \"x = y", "a = [1, 2\n", "a = 1 # b = c\na = 2\n", "a = 1x\n"})
+    EXPECT_EQ(says(text).find("quotes"), std::string::npos) << says(text);
+}
+
 // Each dot is a table in a table: the parser's own clean-up ran out of stack at 100,000 of them.
 TEST(TomlFile, KeysOfManyPartsAreRefused) {
   std::string parts = "a";

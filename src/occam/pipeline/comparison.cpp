@@ -87,11 +87,19 @@ Answered Comparison::answer(const ObservedSets& sets) {
                       sets.dropped[b] == 1 ? "" : "s"));
     add(file().caution);
   }
-  for (const ScopeAnswer& one : answered.extras.scope) scope_p_.push_back(one.p);
-  for (std::int64_t b = 0; b < answered.answers.size(); ++b)
-    flagged_ += answered.answers.flag(b).empty() ? 0 : 1;
+  for (std::int64_t b = 0; b < answered.answers.size(); ++b) count(answered, b);
   answered_ += answered.answers.size();
   return answered;
+}
+
+void Comparison::count(const Answered& answered, std::int64_t b) {
+  flags_.add(file(), answered.answers, b);
+  const auto at = static_cast<std::size_t>(b);
+  const VerdictKind verdict = answered.extras.verdicts[at].verdict;
+  // What the network was not trained for, it calls neither foreign nor usual.
+  if (answered.extras.scope.empty() || verdict == VerdictKind::outside_training) return;
+  scope_p_.push_back(answered.extras.scope[at].p);
+  out_of_scope_ += verdict == VerdictKind::out_of_scope ? 1 : 0;
 }
 
 Answered Comparison::course(const ObservedSets& sets, std::int64_t b, const Answered& whole) {
@@ -135,14 +143,15 @@ void Comparison::warn_of_scope(std::vector<std::string>& warnings) const {
                     "{:.2g} (train with a larger --scope-calibration)",
                     level, scope_->smallest_p()));
   }
-  const auto out = std::count_if(scope_p_.begin(), scope_p_.end(), [&](double p) { return p < level; });
-  if (out == 0) return;
+  if (out_of_scope_ == 0) return;
   const std::vector<bool> found = benjamini_hochberg(scope_p_, kFalseShare);
   warnings.push_back(fmt::format(
-      "{} of {} data sets are out of scope at level {} ({:.1f} expected if the models are right); {} "
+      "{} of {} data sets{} are out of scope at level {} ({:.1f} expected if the models are right); {} "
       "when at most {:.0f} % of them may be false (Benjamini-Hochberg)",
-      out, scope_p_.size(), level, level * static_cast<double>(scope_p_.size()),
-      std::count(found.begin(), found.end(), true), 100 * kFalseShare));
+      out_of_scope_, scope_p_.size(),
+      static_cast<std::int64_t>(scope_p_.size()) == answered_ ? "" : " that can be judged", level,
+      level * static_cast<double>(scope_p_.size()), std::count(found.begin(), found.end(), true),
+      100 * kFalseShare));
 }
 
 std::vector<std::string> Comparison::warnings() const {
@@ -150,12 +159,8 @@ std::vector<std::string> Comparison::warnings() const {
   if (!file().caution.empty()) warnings.push_back(file().caution);
   if (scope_) warn_of_scope(warnings);
   for (const std::string& warning : ranges_.warnings()) warnings.push_back(warning);
-  if (flagged_ > 0) {
-    warnings.push_back(
-        fmt::format("{} of {} data sets are unlike those that the network was trained on, which had {} to {} "
-                    "rows; do not trust their answers (column `flag` says why)",
-                    flagged_, answered_, file().smallest_n, file().largest_n));
-  }
+  for (const std::string& cause : flags_.sentences(file(), fmt::format("{} data sets", answered_)))
+    warnings.push_back(cause + "; do not trust their answers (column `flag` says why)");
   return warnings;
 }
 

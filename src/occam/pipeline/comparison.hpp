@@ -9,6 +9,7 @@
 
 #include "occam/compare/answer_writer.hpp"
 #include "occam/compare/comparator.hpp"
+#include "occam/compare/flag_causes.hpp"
 #include "occam/compare/observed.hpp"
 #include "occam/compare/range_check.hpp"
 #include "occam/compare/sequential.hpp"
@@ -63,6 +64,7 @@ class Comparison {
 
  private:
   Answered judge(const std::vector<std::string>& ids, Ragged<const float> data);
+  void count(const Answered& answered, std::int64_t b);
   void warn_of_scope(std::vector<std::string>& warnings) const;
 
   ComparisonOptions options_;
@@ -71,9 +73,10 @@ class Comparison {
   std::optional<ScopeReference> scope_;
   RangeCheck ranges_;
   AnswerTable columns_;
-  std::vector<double> scope_p_;
+  std::vector<double> scope_p_;  // of data sets that can be judged
+  std::int64_t out_of_scope_ = 0;
   std::int64_t answered_ = 0;
-  std::int64_t flagged_ = 0;
+  FlagCauses flags_;
 };
 
 }  // namespace occam

@@ -37,12 +37,13 @@ class TrainingLog {
 
   void add(const TrainEvent& e) {
     if (!failure_.empty()) return;
-    const json line = {{"step", e.step},
-                       {"total", e.total},
-                       {"loss", e.loss},
-                       {"validation_loss", e.validation_loss},
-                       {"data_sets_per_s", e.data_sets_per_s},
-                       {"seconds", e.seconds}};
+    json line = {{"step", e.step},
+                 {"total", e.total},
+                 {"loss", e.loss},
+                 {"validation_loss", e.validation_loss},
+                 {"data_sets_per_s", e.data_sets_per_s},
+                 {"seconds", e.seconds}};
+    if (e.member > 0) line["member"] = e.member;
     if (std::fputs((line.dump() + "\n").c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0) return;
     failure_ =
         fmt::format("cannot write the log '{}' from step {} on: {}", path_, e.step, std::strerror(errno));
@@ -146,7 +147,8 @@ Fields run_fields(TrainingCommand& o) {
       field("table", o.table,
             "train from this file of simulated data sets (.npz, .csv, .tsv) instead of simulating; several "
             "with commas between"),
-      field("log", o.log, "write one JSON object per validation to this file"),
+      field("log", o.log,
+            "write one JSON object per validation to this file; of an ensemble with its `member`"),
       field("resume", o.resume, "continue from the checkpoint that an interrupted run left"),
       field("checkpoint_minutes", o.checkpoint_minutes, "time between two checkpoints").above(0),
       field("record_timing", o.record_timing,

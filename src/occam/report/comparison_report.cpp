@@ -120,8 +120,10 @@ void ComparisonReport::add(const ModelPosterior& answers, const AnswerExtras& ex
     const auto at = static_cast<std::size_t>(b);
     decided_ += extras.verdicts[at].verdict == VerdictKind::decided ? 1 : 0;
     out_of_scope_ += extras.verdicts[at].verdict == VerdictKind::out_of_scope ? 1 : 0;
-    if (!extras.scope.empty()) scope_p_.push_back(extras.scope[at].p);
-    flagged_ += answers.flag(b).empty() ? 0 : 1;
+    has_scope_ = has_scope_ || !extras.scope.empty();
+    if (!extras.scope.empty() && extras.verdicts[at].verdict != VerdictKind::outside_training)
+      scope_p_.push_back(extras.scope[at].p);
+    flags_.add(file_, answers, b);
     sum_u_ += kept_.uncertainty(row);
     if (derived.has_runner_up) ++strengths_[strength(derived.log_bf)];
     for (std::size_t j = 0; j < sum_p_.size(); ++j) sum_p_[j] += derived.p[j];
@@ -279,16 +281,15 @@ Finding ComparisonReport::answers() const {
   finding.metrics = {
       {"data_sets", "data sets compared", static_cast<double>(count_)},
       {"decided", "data sets whose verdict is `decided`", static_cast<double>(decided_)},
-      {"flagged", "data sets whose answers should not be trusted", static_cast<double>(flagged_)}};
+      {"flagged", "data sets whose answers should not be trusted", static_cast<double>(flags_.count())}};
   finding.judgements.push_back(
       {Severity::note,
        fmt::format("{} of {} {} decided.", decided_, data_sets(count_), decided_ == 1 ? "is" : "are"), ""});
-  if (flagged_ > 0) {
+  for (const std::string& cause : flags_.sentences(file_, data_sets(count_))) {
     finding.judgements.push_back(
-        {Severity::warning,
-         fmt::format("{} of {} {} flagged: the network was trained on {} to {} observations.", flagged_,
-                     data_sets(count_), flagged_ == 1 ? "is" : "are", file_.smallest_n, file_.largest_n),
-         "Do not trust those answers; train a network whose problem covers their sizes."});
+        {Severity::warning, cause + ".",
+         "Do not trust those answers, whose column Flag says what is unlike; train a "
+         "network whose problem covers such data."});
   }
   finding.tables = {answers_table(), probabilities_table()};
   const bool few = kept_.J() <= kColours;
@@ -425,6 +426,7 @@ Finding ComparisonReport::scope() const {
   finding.metrics = {
       {"out_of_scope", "data sets whose verdict is `out-of-scope`", static_cast<double>(out_of_scope_)}};
   constexpr std::int64_t kBins = 20;
+  const auto judged = static_cast<std::int64_t>(scope_p_.size());
   Table table;
   table.name = "scope";
   table.title = "Data sets by scope p";
@@ -433,26 +435,40 @@ Finding ComparisonReport::scope() const {
   for (const double p : scope_p_) ++counts[static_cast<std::size_t>(std::min(p * kBins, kBins - 1.0))];
   for (std::int64_t bin = 0; bin < kBins; ++bin) {
     table.rows.push_back({static_cast<double>(bin) / kBins, static_cast<double>(bin + 1) / kBins,
-                          counts[static_cast<std::size_t>(bin)], static_cast<double>(count_) / kBins});
+                          counts[static_cast<std::size_t>(bin)],
+                          static_cast<double>(scope_p_.size()) / kBins});
   }
   finding.figures.push_back(
       {"scope", "Data sets by scope p",
        "If the models are right, all bars are about as high as the line. A high bar at the left: more data "
        "sets look foreign than chance explains.",
-       fmt::format("Histogram of scope p over {}; {} are out of scope.", data_sets(count_), out_of_scope_),
+       fmt::format("Histogram of scope p over {}; {} are out of scope.", data_sets(judged), out_of_scope_),
        "scope", scope_specification()});
   finding.tables = {std::move(table)};
   const auto found = benjamini_hochberg(scope_p_, 0.05);
   const auto kept = std::count(found.begin(), found.end(), true);
-  if (out_of_scope_ == 0) {
-    finding.judgements = {{Severity::fine, "No data set is out of scope.", ""}};
-  } else {
+  if (judged > 0 && out_of_scope_ == 0) {
+    finding.judgements = {
+        {Severity::fine,
+         judged < count_ ? "No data set that can be judged is out of scope." : "No data set is out of scope.",
+         ""}};
+  } else if (judged > 0) {
     finding.judgements = {
         {kept > 0 ? Severity::warning : Severity::note,
-         fmt::format("{} of {} {} out of scope. {} of all count as foreign when at most 5 % of those may be "
-                     "false (Benjamini-Hochberg).",
-                     out_of_scope_, data_sets(count_), out_of_scope_ == 1 ? "is" : "are", kept),
+         fmt::format(
+             "{} of {}{} {} out of scope. {} of all count as foreign when at most 5 % of those may be "
+             "false (Benjamini-Hochberg).",
+             out_of_scope_, data_sets(judged), judged < count_ ? " that can be judged" : "",
+             out_of_scope_ == 1 ? "is" : "are", kept),
          "Look at what stands out, in the last column of the table of answers, before believing any model."}};
+  }
+  if (judged < count_) {
+    finding.judgements.push_back(
+        {Severity::warning,
+         fmt::format("{} of {} could not be judged: the network was not trained for such data.",
+                     count_ - judged, data_sets(count_)),
+         "Their verdict is `outside-training`; they are not among the bars. What is unlike is said in the "
+         "last column of the table of answers."});
   }
   return finding;
 }
@@ -542,7 +558,7 @@ Report ComparisonReport::report(std::vector<std::pair<std::string, std::string>>
       count_);
   report.findings.push_back(answers());
   if (count_ > 1) report.findings.push_back(models());
-  if (!scope_p_.empty()) report.findings.push_back(scope());
+  if (has_scope_) report.findings.push_back(scope());
   report.findings.push_back(bayes_factors());
   report.findings.push_back(uncertainty());
 

@@ -10,6 +10,7 @@
 
 #include "occam/check/finding.hpp"
 #include "occam/compare/answer_writer.hpp"
+#include "occam/compare/flag_causes.hpp"
 #include "occam/compare/model_posterior.hpp"
 #include "occam/networks/network_file.hpp"
 
@@ -53,11 +54,12 @@ class ComparisonReport {
   const NetworkFile& file_;
   ModelPosterior kept_;
   AnswerExtras extras_;          // of the rows kept: scope, verdicts, notes
-  std::vector<double> scope_p_;  // of all
+  std::vector<double> scope_p_;  // of all that can be judged
+  bool has_scope_ = false;
   std::int64_t count_ = 0;
   std::int64_t decided_ = 0;
   std::int64_t out_of_scope_ = 0;
-  std::int64_t flagged_ = 0;
+  FlagCauses flags_;
   std::vector<std::int64_t> best_;       // (J) how often each model was the most probable
   std::vector<double> sum_p_;            // (J)
   std::vector<std::int64_t> strengths_;  // (words for Bayes factors)

@@ -103,6 +103,36 @@ TEST(ComparisonReport, SaysWhatNoModelCanHaveMade) {
   EXPECT_EQ(std::get<double>(cell_of(table, 5, "scope_p")), 0.1);
 }
 
+// A network knows no scope of what it was not trained for: that nothing is out of scope would be no news.
+TEST(ComparisonReport, SaysWhatCouldNotBeJudged) {
+  NetworkFile file = network_with(3, 0);
+  file.smallest_n = 1;
+  file.largest_n = 10;
+  ModelPosterior answers(file.model_names, file.model_prior);
+  AnswerExtras extras;
+  const std::vector<double> even(file.model_names.size(), 0.0);
+  answers.add("usual", 10, even);
+  answers.add("long", 11, even, "n above trained range (10)");
+  answers.add("other", 10, even, "plate: 5 different ones, in training at most 4");
+  for (const double p : {0.5, 0.001, 0.002}) extras.scope.push_back({p, {}, ""});
+  extras.verdicts = verdicts_on(answers, extras, {});
+  ComparisonReport collected(file, {file.model_names, file.model_prior});
+  collected.add(answers, extras);
+  const Report report = collected.report({});
+  const Finding& scope = finding_named(report, "scope");
+  ASSERT_EQ(scope.judgements.size(), 2u);
+  EXPECT_EQ(scope.judgements[0].text, "No data set that can be judged is out of scope.");
+  EXPECT_EQ(scope.judgements[1].severity, Severity::warning);
+  EXPECT_TRUE(scope.judgements[1].text.starts_with("2 of 3 data sets could not be judged"));
+  const Finding& shown = finding_named(report, "answers");
+  ASSERT_EQ(shown.judgements.size(), 3u);
+  EXPECT_EQ(shown.judgements[1].text,
+            "1 of 3 data sets is unlike those that the network was trained on, which had 1 to 10 rows.");
+  EXPECT_EQ(shown.judgements[2].text,
+            "1 of 3 data sets is unlike those that the network was trained on: plate: 5 different ones, in "
+            "training at most 4.");
+}
+
 TEST(ComparisonReport, UIsNotOversold) {
   for (const double lambda : {0.0, 0.1}) {
     const NetworkFile file = network_with(2, lambda);

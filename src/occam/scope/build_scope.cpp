@@ -36,8 +36,11 @@ class Simulations {
   }
 
   // Data sets first..first+count-1: chunks alternate between the two kinds of sizes.
-  void simulate(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out) {
-    (first / kChunk % 2 == 0 ? own_ : even_).simulate_range(first, count, pool, out);
+  void simulate(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out,
+                ProgressSink& progress) {
+    (first / kChunk % 2 == 0 ? own_ : even_).simulate_range(first, count, pool, out, [&](std::int64_t done) {
+      progress.update(first + done, 0, "scope");
+    });
   }
 
  private:
@@ -105,7 +108,7 @@ ScopeReference build_scope(Comparator& comparator, const Problem& problem, const
                            std::uint64_t seed, ProgressSink& progress) {
   Simulations simulations(problem, seed);
   const Supply supply = [&](std::int64_t first, std::int64_t count, Batch& out) {
-    simulations.simulate(first, count, comparator.pool(), out);
+    simulations.simulate(first, count, comparator.pool(), out, progress);
   };
   return build(supply, comparator, options.reference, options.calibration, problem.ordered(), options.time,
                progress);

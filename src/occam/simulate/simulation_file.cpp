@@ -239,7 +239,8 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
     if (progress.stop_requested()) {
       throw Error(ErrorKind::interrupted, "interrupted after {} of {} data sets", first, options.datasets);
     }
-    simulator.simulate_range(first, std::min(chunk, options.datasets - first), pool, batch);
+    simulator.simulate_range(first, std::min(chunk, options.datasets - first), pool, batch,
+                             [&](std::int64_t done) { progress.update(first + done, options.datasets, ""); });
     for (std::size_t j = 0; j < failed.size(); ++j) failed[j] += batch.failed_draws()[j];
     if (disturbance) {
       transform_batch(problem, *disturbance, seed, first, pool, batch);

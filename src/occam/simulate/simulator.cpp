@@ -1,6 +1,7 @@
 #include "occam/simulate/simulator.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include <fmt/format.h>
@@ -88,10 +89,26 @@ Batch Simulator::simulate(std::int64_t batch_number, ThreadPool& pool) {
   return out;
 }
 
-void Simulator::simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out) {
+void Simulator::simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out,
+                               const std::function<void(std::int64_t done)>& tell) {
   prepare_range(first, count, pool, out);
-  pool.for_each(task_count(), [this](std::int64_t task, int) { run_task(task); });
+  run_tasks(pool, tell);
   finish();
+}
+
+// Of other ranks it is taken that they are as fast: they are not asked before the end.
+void Simulator::run_tasks(ThreadPool& pool, const std::function<void(std::int64_t done)>& tell) {
+  const auto count = static_cast<std::int64_t>(rows_.size());
+  const std::int64_t ranks = pool.ranks().size();
+  std::atomic<std::int64_t> done{0};
+  pool.for_each(task_count(), [&](std::int64_t call, int worker) {
+    loop_.run(call, [&](std::int64_t number) {
+      const Task& task = tasks_[static_cast<std::size_t>(number)];
+      simulate(task);
+      done += task.end - task.begin;
+    });
+    if (worker == 0 && tell) tell(std::min(count, ranks * done));
+  });
 }
 
 void Simulator::prepare(std::int64_t batch_number, const ThreadPool& pool, Batch& out) {

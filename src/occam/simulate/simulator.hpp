@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -52,8 +53,10 @@ class Simulator {
   // are NaN in `out`.
   void simulate(std::int64_t batch_number, ThreadPool& pool, Batch& out);
   Batch simulate(std::int64_t batch_number, ThreadPool& pool);
-  // The same for data sets first..first+count-1 whatever the batch, such as the last few of a file.
-  void simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out);
+  // The same for data sets first..first+count-1 whatever the batch, such as the last few of a file. `tell` is
+  // called now and then, by the calling thread, with the number of those done.
+  void simulate_range(std::int64_t first, std::int64_t count, ThreadPool& pool, Batch& out,
+                      const std::function<void(std::int64_t done)>& tell = {});
 
   // The same as independent tasks inside a loop of the caller's: prepare, then run_task(0..task_count()-1) in
   // any order and from any threads, then finish. `out` must not be read in between. With ranks (those of the
@@ -74,6 +77,7 @@ class Simulator {
   std::int64_t end_on_device(std::int64_t begin, const ThreadPool& pool) const;
   std::int64_t group_of(const Family& family, std::int64_t left, std::int64_t n,
                         const ThreadPool& pool) const;
+  void run_tasks(ThreadPool& pool, const std::function<void(std::int64_t done)>& tell);
   void simulate(const Task& task);
   void pack(const Task& task, ByteWriter& to) const;
   void unpack(const Task& task, ByteReader& from);

@@ -246,6 +246,20 @@ TEST(Simulator, RefusesOptionsOutOfRange) {
   EXPECT_THROW(simulator.simulate_range(0, -1, pool, batch), Error);
 }
 
+// Slow simulators are watched while a range is made, not only between ranges; data do not depend on it.
+TEST(Simulator, TellsHowManyDataSetsAreDone) {
+  Simulator simulator(patchy_problem(), 1, Purpose::test);
+  ThreadPool pool(1);
+  Batch told, plain;
+  std::vector<std::int64_t> done;
+  simulator.simulate_range(0, 500, pool, told, [&](std::int64_t count) { done.push_back(count); });
+  EXPECT_GT(done.size(), 4u);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_EQ(done.back(), 500);
+  simulator.simulate_range(0, 500, pool, plain);
+  expect_same(told, plain);
+}
+
 TEST(Batch, KeepsItsMemory) {
   Batch batch;
   batch.reset(2, 1, 3);

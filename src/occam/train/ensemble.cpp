@@ -35,6 +35,12 @@ NetworkFile train_ensemble(const Problem& problem, const nlohmann::json& network
     member.checkpoint = checkpoint_of(run.checkpoint, k);
     member.keep_checkpoint = run.keep_checkpoint || options.ensemble > 1;
     if (options.ensemble > 1) progress.say(fmt::format("member {} of {}", k + 1, options.ensemble));
+    if (options.ensemble > 1 && run.log) {
+      member.log = [&run, k](TrainEvent event) {
+        event.member = k + 1;
+        run.log(event);
+      };
+    }
     NetworkFile next = Trainer(problem, network_options, options, member, pool, progress).train();
     if (options.ensemble > 1) {
       progress.say(fmt::format("member {}: validation loss {:.4f}", k + 1,

@@ -144,7 +144,8 @@ Trainer::Trainer(Problem problem, json network_options, TrainOptions options, Tr
       pool_(pool),
       progress_(progress),
       s_(std::make_unique<State>()) {
-  s_->data = open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_);
+  s_->data =
+      open_training_data(problem_, run_.table, run_.seed, member_seed(run_), options_, pool_, progress_);
   build_network(network_options);
   warn_of_lost_digits();
   s_->engine = make_engine(run_.device, s_->config, pool_);

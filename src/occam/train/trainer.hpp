@@ -27,6 +27,7 @@ struct TrainEvent {
   double validation_loss = 0;  // NaN until the first validation
   double data_sets_per_s = 0;
   double seconds = 0;
+  std::int64_t member = 0;  // of an ensemble, from 1; 0: there is none
 };
 
 struct TrainRun {

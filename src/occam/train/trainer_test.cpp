@@ -1,9 +1,12 @@
 #include "occam/train/trainer.hpp"
 
+#include <map>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "occam/simulate/problem_file.hpp"
+#include "occam/train/training_data.hpp"
 
 namespace occam {
 namespace {
@@ -49,6 +52,26 @@ TEST(NetworkFor, OutputsForSeriesDoNotGrowWithNUnlessAskedTo) {
       read_problem("name = \"s\"\ncolumns = [\"x\"]\nordered = true\n[model.a]\n[model.b]\n", "series");
   EXPECT_FALSE(network_for(series, json::object()).options.growth);
   EXPECT_TRUE(network_for(series, {{"growth", true}}).options.growth);
+}
+
+// Simulations before the first step may take minutes, in which a training must not look dead.
+TEST(TrainingData, SaysHowFarItsSimulationsAre) {
+  struct Sink : SilentProgress {
+    void update_before(std::int64_t done, std::int64_t total, std::string_view units) override {
+      heard[std::string(units)].emplace_back(done, total);
+    }
+    std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> heard;
+  } sink;
+  TrainOptions options;
+  options.validation_datasets = 300;
+  ThreadPool pool(1);
+  open_training_data(coins_with(2), nullptr, 1, 1, options, pool, sink);
+  ASSERT_EQ(sink.heard.size(), 2u);
+  const auto& validation = sink.heard["validation data sets"];
+  ASSERT_GT(validation.size(), 3u);
+  EXPECT_EQ(validation.front(), (std::pair<std::int64_t, std::int64_t>(0, 300)));
+  EXPECT_EQ(validation.back(), (std::pair<std::int64_t, std::int64_t>(300, 300)));
+  EXPECT_EQ(sink.heard["first data sets"].back().first, 1000);
 }
 
 }  // namespace

@@ -52,9 +52,13 @@ std::int64_t validation_sets(const TrainOptions& options, const Batch& sample) {
 
 // Where a whole batch shares one N, sizes must vary within these data sets all the same: small batches.
 Batch simulated(const Problem& problem, std::uint64_t seed, Purpose purpose, std::int64_t count,
-                ThreadPool& pool) {
+                ThreadPool& pool, ProgressSink& progress) {
+  const std::string_view units = purpose == Purpose::validate ? "validation data sets" : "first data sets";
   Batch batch;
-  Simulator(problem, seed, purpose, {.batch = kSetsPerSize}).simulate_range(0, count, pool, batch);
+  progress.update_before(0, count, units);
+  Simulator(problem, seed, purpose, {.batch = kSetsPerSize})
+      .simulate_range(0, count, pool, batch,
+                      [&](std::int64_t done) { progress.update_before(done, count, units); });
   return batch;
 }
 
@@ -79,14 +83,14 @@ TrainingData from_table(std::shared_ptr<const ReferenceTable> table, const Probl
 
 TrainingData open_training_data(const Problem& problem, std::shared_ptr<const ReferenceTable> table,
                                 std::uint64_t run_seed, std::uint64_t seed, TrainOptions& options,
-                                ThreadPool& pool) {
+                                ThreadPool& pool, ProgressSink& progress) {
   if (table) return from_table(std::move(table), problem, seed, options);
   TrainingData data;
-  data.sample = simulated(problem, run_seed, Purpose::standardise, kSampleSets, pool);
+  data.sample = simulated(problem, run_seed, Purpose::standardise, kSampleSets, pool, progress);
   if (options.batch == 0) options.batch = batch_for(problem, false, data.sample);
   data.source = std::make_unique<SimulatedSource>(problem, seed, Purpose::train, options.batch, pool);
   data.validation =
-      simulated(problem, run_seed, Purpose::validate, validation_sets(options, data.sample), pool);
+      simulated(problem, run_seed, Purpose::validate, validation_sets(options, data.sample), pool, progress);
   return data;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "occam/core/progress.hpp"
 #include "occam/parallel/thread_pool.hpp"
 #include "occam/train/options.hpp"
 #include "occam/train/source.hpp"
@@ -21,6 +22,6 @@ struct TrainingData {
 // run.
 TrainingData open_training_data(const Problem& problem, std::shared_ptr<const ReferenceTable> table,
                                 std::uint64_t run_seed, std::uint64_t seed, TrainOptions& options,
-                                ThreadPool& pool);
+                                ThreadPool& pool, ProgressSink& progress);
 
 }  // namespace occam

@@ -39,8 +39,9 @@ std::vector<std::string> compiler_flags() {
 #else
   const char* native = "-march=native";
 #endif
-  std::vector<std::string> flags = {"-std=c++20",      "-O3",   native,
-                                    "-fno-math-errno", "-Wall", "-DOCCAM_WORKER"};
+  // A forgotten `return true` would run on into whatever code comes next.
+  std::vector<std::string> flags = {
+      "-std=c++20", "-O3", native, "-fno-math-errno", "-Wall", "-Werror=return-type", "-DOCCAM_WORKER"};
   for (std::string& word : words_of("CXXFLAGS", "")) flags.push_back(std::move(word));
   return flags;
 }
