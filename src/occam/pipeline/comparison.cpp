@@ -39,7 +39,8 @@ Comparison::Comparison(NetworkFile file, ComparisonOptions options, ThreadPool& 
     comparator_.empty_posterior().with_model_prior(prior_);
   }
   if (options_.parameters && options_.sequential)
-    throw Error(ErrorKind::usage, "estimates of parameters are of whole data sets, not of sequential answers");
+    throw Error(ErrorKind::usage,
+                "estimates of parameters are of whole data sets, not of sequential answers");
   if (options_.parameters) comparator_.require_estimates();
   if (options_.sequential) check_sequential(*options_.sequential, this->file().ordered);
 }
@@ -96,6 +97,9 @@ void Comparison::count(const Answered& answered, std::int64_t b) {
   flags_.add(file(), answered.answers, b);
   const auto at = static_cast<std::size_t>(b);
   const VerdictKind verdict = answered.extras.verdicts[at].verdict;
+  if (!answered.extras.scope.empty() && answered.answers.flag(b).empty() &&
+      verdict == VerdictKind::outside_training)
+    lonely_ += answered.extras.scope[at].lonely_design ? 1 : 0;
   // What the network was not trained for, it calls neither foreign nor usual.
   if (answered.extras.scope.empty() || verdict == VerdictKind::outside_training) return;
   scope_p_.push_back(answered.extras.scope[at].p);
@@ -161,6 +165,9 @@ std::vector<std::string> Comparison::warnings() const {
   for (const std::string& warning : ranges_.warnings()) warnings.push_back(warning);
   for (const std::string& cause : flags_.sentences(file(), fmt::format("{} data sets", answered_)))
     warnings.push_back(cause + "; do not trust their answers (column `flag` says why)");
+  if (lonely_ > 0)
+    warnings.push_back(fmt::format("{} of {} data sets cannot be judged: {} (column `flag`)", lonely_,
+                                   answered_, kLonelyDesign));
   return warnings;
 }
 

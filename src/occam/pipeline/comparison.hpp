@@ -75,6 +75,7 @@ class Comparison {
   AnswerTable columns_;
   std::vector<double> scope_p_;  // of data sets that can be judged
   std::int64_t out_of_scope_ = 0;
+  std::int64_t lonely_ = 0;  // of those outside training, for their design alone
   std::int64_t answered_ = 0;
   FlagCauses flags_;
 };
