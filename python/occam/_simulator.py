@@ -94,6 +94,8 @@ class Call:
 
     def _array(self, result, names: list[str]) -> np.ndarray:
         """What the function returned as an array; columns that have names are found by them."""
+        if type(result) is np.ndarray and result.dtype.kind in "biuf":  # as most are, in every call
+            return result
         if is_table(result):
             found = list(result.columns) if hasattr(result, "columns") else list(result)
             if sorted(map(str, found)) != sorted(names):
