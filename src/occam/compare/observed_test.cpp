@@ -165,6 +165,19 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
             0u)
       << check.warnings()[0];
   EXPECT_NE(check.warnings()[0].find("the furthest is 640 in data set 'anna'"), std::string::npos);
+  // Doses drawn from 1 on never are quite 1, and yet 1 is what a first dose is; a column of 0 and 1 has no
+  // such ends.
+  network.columns = {"dose", "rt"};
+  network.ranges = {{1.00001, 9.9999, 1.0098, 9.991}, {0, 1, 0, 1}};
+  RangeCheck ends(network);
+  const std::vector<float> doses = {1, 0, 10, 1, 9.9999f, 0, 5, 1};
+  ends.add({"anna", "bob"}, {{doses.data(), 4, 2, 2}, offsets.data(), 2});
+  EXPECT_TRUE(ends.warnings().empty()) << ends.warnings()[0];
+  const std::vector<float> below = {0.98f, 0, 10, 1.001f, 9.9999f, 0, 5, 1};
+  ends.add({"anna", "bob"}, {{below.data(), 4, 2, 2}, offsets.data(), 2});
+  EXPECT_EQ(ends.warnings().size(), 2u);
+  network.columns = {"x", "rt"};
+  network.ranges = {{0, 1, 0, 1}, {0.2, 8, 0.25, 6}};
   network.labels = {{1}};  // the numbers of labels are no amounts
   RangeCheck labels(network);
   EXPECT_EQ(labels.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2})[0], "");

@@ -7,6 +7,20 @@
 
 namespace occam {
 
+namespace {
+
+// Simulations stop a little short of the ends of a range, where experimenters like to be. No more than a
+// thousandth of the range counts as that, nor than the outermost thousandth of values take up.
+constexpr double kShort = 1e-3;
+
+double beyond(const ColumnRange& range, double x) {
+  const double most = kShort * (range.high - range.low);
+  return std::max(range.smallest - std::min(range.low - range.smallest, most) - x,
+                  x - range.largest - std::min(range.largest - range.high, most));
+}
+
+}  // namespace
+
 RangeCheck::RangeCheck(const NetworkFile& file) {
   for (std::size_t d = 0; d < file.ranges.size(); ++d) columns_.push_back({file.columns[d], file.ranges[d]});
   for (const std::int64_t label : columns_in(file.labels)) {
@@ -26,7 +40,7 @@ std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ra
         const double x = data.x.row(r)[d];
         if (std::isnan(x)) continue;  // missing
         ++column.values;
-        const double distance = std::max(column.range.smallest - x, x - column.range.largest);
+        const double distance = beyond(column.range, x);
         if (!(distance > 0)) continue;
         ++column.outside;
         if (distance <= column.distance) continue;
