@@ -325,6 +325,15 @@ NB_MODULE(_core, m) {
       .def_prop_ro("columns", [](const NetworkFile& f) { return f.columns; })
       .def_prop_ro("missing", [](const NetworkFile& f) { return f.config.missing; })
       .def_prop_ro("labels", [](const NetworkFile& f) { return f.labels; })
+      .def_prop_ro("design",
+                   [](const NetworkFile& f) {
+                     const auto given = f.design.is_design(static_cast<std::int64_t>(f.columns.size()));
+                     std::vector<std::string> names;
+                     for (std::size_t c = 0; c < given.size(); ++c) {
+                       if (given[c]) names.push_back(f.columns[c]);
+                     }
+                     return names;
+                   })
       .def_prop_ro("ordered", [](const NetworkFile& f) { return f.ordered; })
       .def_prop_ro("fingerprint", [](const NetworkFile& f) { return f.fingerprint; })
       .def_prop_ro("text", [](const NetworkFile& f) { return network_text(f); })

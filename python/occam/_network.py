@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import tempfile
 from typing import Any, Mapping, Sequence
 
@@ -137,7 +136,7 @@ class Network:
         (['a', 'b'], ['flat', 'fair'])
         """
         sets = observed(data, self.columns, by, group_by, may_miss=self._core.missing, labels=self._core.labels,
-                        design=self._design(), missing=missing)
+                        design=self._core.design, missing=missing)
         options = {"parameters": parameters, "summary": summary, "seed": seed_of(seed), "verdict": verdict}
         if self._model_prior is not None:
             options["model_prior"] = ",".join(f"{name}={p!r}" for name, p in zip(self.models, self._model_prior))
@@ -150,13 +149,6 @@ class Network:
         raw = _core.compare(self._core, sets.ids, sets.data, sets.offsets, as_json(options), groups, group_all,
                             threads_of(threads))
         return Answers(self.models, raw)
-
-    def _design(self) -> set[str]:
-        """Names of the columns that its problem takes for given."""
-        text = json.loads(self._core.json)["problem"]
-        roles = re.findall(r'("[^"]+"|[\w-]+)\s*=\s*\{[^{}]*\brole\s*=\s*"design"', text)
-        section = text.partition("\n[design]\n")[2].partition("\n[")[0]
-        return {name.strip(' "') for name in roles + [line.partition("=")[0] for line in section.splitlines()]}
 
     def predict_proba(self, data: Any, by: str | Sequence[str] | None = None) -> np.ndarray:
         """Posterior model probabilities (data sets, models), in the order of `models`."""
