@@ -71,34 +71,38 @@ std::vector<std::size_t> some_weights(const ParameterLayout& layout) {
   return places;
 }
 
+void expect_gradients_of_differences(const Data& data, const NetworkConfig& config, const json& options) {
+  const Network<double> network(config);
+  std::vector<double> weights = initial(network);
+  ThreadPool pool(2);
+  BatchGradient<double> gradient(network, pool);
+  FixedLoss<double> loss(5, 5);
+  gradient.run(weights.data(), data.view(), loss, 1.0);
+  const auto value = [&] {
+    const std::vector<double> y = outputs(network, weights, data.view());
+    return std::inner_product(y.begin(), y.end(), loss.coefficients.begin(), 0.0);
+  };
+  for (const std::size_t i : some_weights(network.layout())) {
+    const double h = 1e-5;
+    const double before = weights[i];
+    weights[i] = before + h;
+    const double up = value();
+    weights[i] = before - h;
+    const double down = value();
+    weights[i] = before;
+    const double expected = (up - down) / (2 * h);
+    ASSERT_NEAR(gradient.gradient()[i], expected, 1e-6 * (1 + std::abs(expected)))
+        << options << " weight " << i;
+  }
+}
+
 void expect_gradients_of_differences(const Data& data, const std::vector<std::int64_t>& missing,
                                      bool learned = false) {
   for (const json& options : all_options()) {
     NetworkConfig config = small(options);
     config.missing = missing;
     if (learned) config.learn_input(data.view(), options["architecture"] == "sequence");
-    const Network<double> network(config);
-    std::vector<double> weights = initial(network);
-    ThreadPool pool(2);
-    BatchGradient<double> gradient(network, pool);
-    FixedLoss<double> loss(5, 5);
-    gradient.run(weights.data(), data.view(), loss, 1.0);
-    const auto value = [&] {
-      const std::vector<double> y = outputs(network, weights, data.view());
-      return std::inner_product(y.begin(), y.end(), loss.coefficients.begin(), 0.0);
-    };
-    for (const std::size_t i : some_weights(network.layout())) {
-      const double h = 1e-5;
-      const double before = weights[i];
-      weights[i] = before + h;
-      const double up = value();
-      weights[i] = before - h;
-      const double down = value();
-      weights[i] = before;
-      const double expected = (up - down) / (2 * h);
-      ASSERT_NEAR(gradient.gradient()[i], expected, 1e-6 * (1 + std::abs(expected)))
-          << options << " weight " << i;
-    }
+    expect_gradients_of_differences(data, config, options);
   }
 }
 
@@ -127,6 +131,94 @@ TEST(Networks, GradientsEqualCentralDifferencesWithTransformedInputAndStatistics
   expect_gradients_of_differences(data, {}, true);
   for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = NAN;
   expect_gradients_of_differences(data, {0, 1}, true);
+}
+
+template <class T>
+std::vector<T> gradient_of(const Network<T>& network, const std::vector<T>& weights, Ragged<const float> data,
+                           int threads = 1) {
+  ThreadPool pool(threads);
+  BatchGradient<T> gradient(network, pool);
+  FixedLoss<T> loss(data.sets, 5);
+  gradient.run(weights.data(), data, loss, 1.0);
+  return gradient.gradient();
+}
+
+template <class A, class B>
+void expect_near(const std::vector<A>& a, const std::vector<B>& b, double tolerance, const json& options) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i], b[i], tolerance * (1 + std::abs(a[i]))) << options << " at " << i;
+}
+
+// Networks that read the rows of each label together.
+std::vector<json> label_options_of_sets() {
+  const json plain = {{"architecture", "set"}, {"inv_width", 6}, {"labels", 5}};
+  std::vector<json> all = {plain};
+  for (json more : std::vector<json>{{{"modules", 1}, {"pooling", "attention"}},
+                                     {{"modules", 2}, {"pooling", "max"}, {"moments", 0}},
+                                     {{"factor", false}, {"log_n", false}, {"post_layers", 0}}}) {
+    more.update(plain);
+    all.push_back(more);
+  }
+  return all;
+}
+
+// A value and a label, or nothing but two labels; some rows have none.
+struct Grouped {
+  Data data;
+  NetworkConfig config;
+  Grouped(const json& options, bool two, std::vector<std::int64_t> sizes = kSizes)
+      : data(std::move(sizes), 2, 4), config(small(options)) {
+    for (std::size_t i = 0; i < data.x.size(); ++i) {
+      if (i % 2 == 1 || two) data.x[i] = i % 9 == 0 ? NAN : static_cast<float>(1 + (i / (i % 2 + 2)) % 4);
+    }
+    config.missing = {0, 1};
+    config.learn_input(data.view(), false, two ? LabelGroups{{0}, {1}} : LabelGroups{{1}});
+  }
+};
+
+TEST(Networks, GradientsEqualCentralDifferencesWithLabels) {
+  for (const json& options : label_options_of_sets()) {
+    for (const bool two : {false, true}) {
+      const Grouped grouped(options, two);
+      const Network<double> network(grouped.config);
+      ASSERT_NE(network.layout().find(two ? "labels1.embed0.weight" : "labels0.embed0.weight"), nullptr);
+      expect_gradients_of_differences(grouped.data, grouped.config, options);
+    }
+  }
+}
+
+// Of a data set in tiles the rows of one label may lie in any of them; of a bundle, in several chunks.
+TEST(Networks, TilesAndChunksDoNotChangeWhatIsMadeOfLabels) {
+  for (const json& options : label_options_of_sets()) {
+    for (const auto& sizes : {kSizes, std::vector<std::int64_t>{120, 200, 3, 250, 90}}) {
+      const Grouped grouped(options, false, sizes);
+      const Network<double> whole(grouped.config);
+      const std::vector<double> weights = initial(whole);
+      const Ragged<const float> data = grouped.data.view();
+      for (const std::int64_t rows : {1, 5, 40}) {
+        const Network<double> tiled(grouped.config, rows);
+        expect_near(outputs(whole, weights, data), outputs(tiled, weights, data), 1e-11, options);
+        expect_near(gradient_of(whole, weights, data), gradient_of(tiled, weights, data), 1e-9, options);
+      }
+    }
+  }
+}
+
+// Whose rows they are matters, not what they are called.
+TEST(Networks, NamesOfLabelsAreIrrelevant) {
+  const Grouped grouped(label_options_of_sets().front(), false);
+  const Network<double> network(grouped.config);
+  const std::vector<double> weights = initial(network);
+  const std::vector<double> before = outputs(network, weights, grouped.data.view());
+  Data renamed = grouped.data, regrouped = grouped.data;
+  for (std::size_t i = 1; i < renamed.x.size(); i += 2) {
+    renamed.x[i] = 5 - renamed.x[i];
+    regrouped.x[i] = renamed.x[i] > 2 ? 1 : renamed.x[i];
+  }
+  expect_near(before, outputs(network, weights, renamed.view()), 1e-11, {});
+  const std::vector<double> other = outputs(network, weights, regrouped.view());
+  EXPECT_GT(std::abs(other[0] - before[0]), 1e-6);
 }
 
 TEST(Networks, OrderOfObservationsIsIrrelevantForSets) {
@@ -231,23 +323,6 @@ struct Tiled {
     config.learn_input(data.view(), false);
   }
 };
-
-template <class T>
-std::vector<T> gradient_of(const Network<T>& network, const std::vector<T>& weights, Ragged<const float> data,
-                           int threads = 1) {
-  ThreadPool pool(threads);
-  BatchGradient<T> gradient(network, pool);
-  FixedLoss<T> loss(data.sets, 5);
-  gradient.run(weights.data(), data, loss, 1.0);
-  return gradient.gradient();
-}
-
-template <class A, class B>
-void expect_near(const std::vector<A>& a, const std::vector<B>& b, double tolerance, const json& options) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a[i], b[i], tolerance * (1 + std::abs(a[i]))) << options << " at " << i;
-}
 
 TEST(Networks, TilesDoNotChangeAnswers) {
   for (const json& options : tiled_options()) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -33,9 +34,10 @@ template <class T>
 struct BodyPlan {
   ParameterLayout& layout;
   PackedLayout<T>& packed;
-  std::int64_t channels;  // D
-  bool log_n;             // whether log N is an input
-  T sum_scale;            // factor that gives sums over observations the size of means
+  std::int64_t channels;                  // D
+  bool log_n;                             // whether log N is an input
+  T sum_scale;                            // factor that gives sums over observations the size of means
+  std::vector<std::int64_t> labels = {};  // columns of the data that say which rows belong together
   std::int64_t tile_rows = kTileRows;
 };
 

@@ -34,6 +34,10 @@ class InputRows {
   const std::int64_t* offsets() const { return data_.offsets; }
   std::int64_t size(std::int64_t set) const { return data_.size(set); }
   std::int64_t longest() const;  // rows of the largest data set
+  // A data set as it was given.
+  Matrix<const float> raw(std::int64_t set) const {
+    return data_.x.rows_from(data_.offsets[set], data_.size(set));
+  }
 
   // Rows first .. first + count - 1, unpadded.
   Matrix<const T> rows(std::int64_t first, std::int64_t count, Workspace& workspace) const;

@@ -35,6 +35,9 @@ enum class Transformation {
 inline constexpr std::int64_t kEndChannels =
     4;  // the least, the largest, the way to the one and to the other
 
+// How many labels a data set has, and how many rows one of them, is told by the logarithm, less this.
+inline constexpr double kUsualLogCount = 2;
+
 struct ColumnInput {
   Transformation transformation = Transformation::none;
   double centre = 0;

@@ -86,6 +86,8 @@ class Invariant {
 
   std::int64_t out() const { return after_.out(); }
   Matrix<T> output(const Sets& sets) const { return last(after_, sets.after); }
+  std::int64_t embed_width() const { return embed_.out(); }
+  Matrix<T> embedded(const Rows& rows) const { return last(embed_, rows.embed); }
 
   // What concerns every observation by itself.
   Rows embed(const T* packed, Matrix<const T> x, Workspace& workspace) const {
@@ -195,16 +197,19 @@ class Invariant {
     return d_pooled;
   }
 
-  // From the gradient of what was pooled to that of the observations: d_x (data null: not wanted) is set, or
-  // added to. `pooled` is that of whole data sets, also where x is of a tile. Weight gradients are added,
-  // unless `gradient` is null.
+  // From the gradient of what was pooled, and of what else was made of the last layer (`more`, data null:
+  // nothing), to that of the observations: d_x (data null: not wanted) is set, or added to. `pooled` is that
+  // of whole data sets, also where x is of a tile. Weight gradients are added, unless `gradient` is null.
   void back(const T* packed, Ragged<const T> x, Rows& rows, Matrix<const T> pooled, Matrix<const T> d_pooled,
-            Matrix<T> d_x, bool add, T* gradient, Workspace& workspace) const {
+            Matrix<T> d_x, Matrix<const T> more, bool add, T* gradient, Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     const Matrix<T> e = last(embed_, rows.embed);
     const Matrix<T> d_e = workspace.matrix<T>(x.x.rows, embed_.out());
     pool_back<T>(pooling_, sum_scale_, {e, x.offsets, x.sets}, rows.weights, pooled, rows.largest, d_pooled,
                  d_e);
+    for (std::int64_t r = 0; r < more.rows; ++r) {
+      for (std::int64_t c = 0; c < d_e.columns; ++c) d_e.row(r)[c] += more.row(r)[c];
+    }
     Matrix<T> d_factors{};
     if (factors_) {
       d_factors = workspace.matrix<T>(x.x.rows, factors_->out());

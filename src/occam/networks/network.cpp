@@ -88,6 +88,7 @@ void name_what_old_files_do_not(const std::string& architecture, json& body) {
   for (const char* option : {"factor", "gains"}) {
     if (!body.contains(option)) body[option] = false;
   }
+  if (!body.contains("labels")) body["labels"] = 0;
   if (!body.contains("after_width") && body.contains("inv_width")) body["after_width"] = body["inv_width"];
   if (!body.contains("after_layers") && body.contains("inv_layers"))
     body["after_layers"] = body["inv_layers"];
@@ -296,7 +297,7 @@ json NetworkConfig::json() const {
   if (s.plain_within > 0) result["standardisation"]["plain_within"] = s.plain_within;
   if (!missing.empty()) result["missing"] = missing;
   if (!inputs.empty()) result["inputs"] = inputs_json(inputs);
-  if (!statistics.mean.empty()) {
+  if (!statistics.mean.empty() || !statistics.structure.none()) {  // labels alone may have no statistics
     result["statistics"] = {{"mean", statistics.mean}, {"scale", statistics.scale}};
     // The first list goes without saying, as in the files of its time.
     if (statistics.list != StatisticsList::first)
@@ -400,6 +401,7 @@ Network<T>::Network(NetworkConfig config, std::int64_t tile_rows) : config_(std:
                    InputRows<T>::width(config_),
                    config_.options.log_n,
                    static_cast<T>(1 / config_.standardisation.typical_n),
+                   config_.statistics.structure.labels.columns,
                    tile_rows};
   body_ = make_body<T>(architecture, config_.body, plan);
   const NetworkOptions& o = config_.options;

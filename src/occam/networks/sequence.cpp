@@ -328,8 +328,8 @@ class SequenceBody final : public Body<T> {
                     : windows_->after_back(packed, looked, d_own, gradients[first], workspace);
       for (std::int64_t set = first; set < end; ++set) {
         windows_->back(packed, kept.looks[set].windows, kept.looks[set].rows,
-                       looked.pooled.rows_from(set - first, 1), d_pooled.rows_from(set - first, 1), {}, false,
-                       gradients[first], workspace);
+                       looked.pooled.rows_from(set - first, 1), d_pooled.rows_from(set - first, 1), {}, {},
+                       false, gradients[first], workspace);
       }
     }
   }

@@ -4,14 +4,16 @@
 //                    u_i u_i', u_i a linear map of x_i and e_i; after layers(v). The last module adds the
 //                    Cholesky factor of these means and its gains (nn/factor) to its output
 //   equivariant(x):  s = invariant(x); x_i <- dense layers(x_i, s)
-// In the first dense layer of an equivariant module the product with s is taken once per set, not per
-// observation. Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an
-// input, the choice of pooling (the authors' code uses attention), and the mean products: evidence is often
-// made of sums of products over observations, which layers alone come near only slowly.
+// Where columns say which rows belong together, the means of e_i over the rows of each label go through such
+// an invariant module of their own, whose output is joined to that of the last one (label_level). In the
+// first dense layer of an equivariant module the product with s is taken once per set, not per observation.
+// Source: Radev et al. 2020 (appendix A) and Bloem-Reddy & Teh 2020. Differences: log N as an input, the
+// choice of pooling (the authors' code uses attention), and the mean products: evidence is often made of sums
+// of products over observations, which layers alone come near only slowly.
 #include <algorithm>
 #include <optional>
 
-#include "occam/networks/invariant.hpp"
+#include "occam/networks/label_level.hpp"
 #include "occam/nn/denormals.hpp"
 
 namespace occam {
@@ -19,6 +21,7 @@ namespace {
 
 struct SetOptions : InvariantOptions {
   std::int64_t modules = 0;
+  std::int64_t labels = 64;
   std::int64_t equiv_width = 64;
   std::int64_t equiv_layers = 2;
 };
@@ -46,7 +49,10 @@ Fields fields(SetOptions& o) {
           .at_least(1)
           .at_most(256),
       field("factor", o.factor, "whether the Cholesky factors of these mean products are features, too"),
-      field("gains", o.gains, "whether what each column explains is a feature, too, in proportion to N")};
+      field("gains", o.gains, "whether what each column explains is a feature, too, in proportion to N"),
+      field("labels", o.labels, "units per layer that reads the rows of each label together (0: none)")
+          .at_least(0)
+          .at_most(8192)};
 }
 
 template <class T>
@@ -138,6 +144,11 @@ class Equivariant {
   Stack<T> rest_;
 };
 
+template <class T>
+void copy_columns(Matrix<const T> from, Matrix<T> to) {
+  for (std::int64_t r = 0; r < from.rows; ++r) std::copy_n(from.row(r), from.columns, to.row(r));
+}
+
 // sums (sets, columns) += the rows of each data set.
 template <class T>
 void add_rows_of_sets(Ragged<const T> x, Matrix<T> sums) {
@@ -165,10 +176,16 @@ class SetBody final : public Body<T> {
       in = o.equiv_width;
     }
     invariant_.emplace(o, plan, "invariant", in);
+    const std::vector<std::int64_t> levels = label_levels(plan.labels, o.labels);
+    labels_.reserve(levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i)
+      labels_.emplace_back(label_options(o.labels), plan, label_level_name(i), levels[i], o.inv_width);
     for (const auto& module : modules_) module.list(layers_);
     invariant_->list(layers_);
+    for (const auto& labels : labels_) labels.list(layers_);
     factored_ = o.factor && o.moments > 0;
-    features_ = o.after_width + direct() + (factored_ ? invariant_->gains() : 0);
+    features_ = o.after_width + static_cast<std::int64_t>(levels.size()) * o.labels + direct() +
+                (factored_ ? invariant_->gains() : 0);
   }
 
   std::int64_t features() const override { return features_; }
@@ -190,6 +207,8 @@ class SetBody final : public Body<T> {
     tape = &kept;
     kept.sets = workspace.take<Sets>(top() + 1);
     kept.parts = workspace.take<Matrix<T>>(top());
+    kept.labels = workspace.take<LabelTape>(static_cast<std::int64_t>(labels_.size()));
+    for (std::size_t i = 0; i < labels_.size(); ++i) kept.labels[i] = labels_[i].begin(input, workspace);
     if (input.longest() > tile_rows_) {
       forward_tiles(packed, input, f_n, kept, threads, workspace);
     } else if (modules_.empty()) {
@@ -198,7 +217,9 @@ class SetBody final : public Body<T> {
       forward_whole(packed, input, f_n, kept, workspace);
     }
     Sets& sets = kept.sets[top()];
-    return factored_ ? invariant_->with_factors(sets, input.offsets(), workspace) : invariant_->output(sets);
+    const Matrix<T> features =
+        factored_ ? invariant_->with_factors(sets, input.offsets(), workspace) : invariant_->output(sets);
+    return labels_.empty() ? features : with_labels(packed, kept, features, workspace);
   }
 
   void backward(const T* packed, const InputRows<T>& input, void* tape, Matrix<T> d_features, T* gradient,
@@ -206,6 +227,7 @@ class SetBody final : public Body<T> {
     const Workspace::Scope scope(workspace);
     Tape& kept = *static_cast<Tape*>(tape);
     Matrix<T>* d_pooled = workspace.take<Matrix<T>>(top() + 1);
+    if (!labels_.empty()) d_features = labels_back(packed, kept, d_features, gradient, workspace);
     const Sets& sets = kept.sets[top()];
     d_pooled[top()] = factored_ ? invariant_->with_factors_back(packed, sets, input.offsets(), d_features,
                                                                 gradient, workspace)
@@ -213,7 +235,7 @@ class SetBody final : public Body<T> {
     if (kept.tiles != nullptr) {
       backward_tiles(packed, input, kept, d_pooled, gradient, workspace);
     } else if (modules_.empty()) {
-      backward_chunks(packed, kept, d_pooled[0], gradient, workspace);
+      backward_chunks(packed, input, kept, d_pooled[0], gradient, workspace);
     } else {
       backward_whole(packed, kept, d_pooled, gradient, workspace);
     }
@@ -225,6 +247,8 @@ class SetBody final : public Body<T> {
   // into the second-level cache.
   static constexpr std::int64_t kChunkRows = 256;
   using Sets = typename Invariant<T>::Sets;
+
+  using LabelTape = typename LabelLevel<T>::Tape;
 
   // What observations became, of all or of a tile.
   struct Rows {
@@ -244,13 +268,59 @@ class SetBody final : public Body<T> {
     std::int64_t chunk_count = 0;
     Tile* tiles = nullptr;
     std::int64_t tile_count = 0;
-    Sets* sets;        // (levels)
-    Matrix<T>* parts;  // of the equivariant modules
+    Sets* sets;         // (levels)
+    Matrix<T>* parts;   // of the equivariant modules
+    LabelTape* labels;  // (columns of labels)
   };
 
   std::int64_t top() const { return static_cast<std::int64_t>(modules_.size()); }
   const Invariant<T>& level(std::int64_t i) const {
     return i < top() ? modules_[i].invariant() : *invariant_;
+  }
+
+  // What labels read of rows `first` and so on.
+  void add_to_labels(std::int64_t first, const typename Invariant<T>::Rows& rows, Tape& kept) const {
+    for (std::size_t i = 0; i < labels_.size(); ++i)
+      labels_[i].add(first, invariant_->embedded(rows), kept.labels[i]);
+  }
+
+  // The features, those of the labels behind the output of the invariant module.
+  Matrix<T> with_labels(const T* packed, Tape& kept, Matrix<const T> features, Workspace& workspace) const {
+    const Matrix<T> all = workspace.matrix<T>(features.rows, features_);
+    std::int64_t at = invariant_->out();
+    copy_columns<T>(features.columns_from(0, at), all.columns_from(0, at));
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      labels_[i].finish(packed, kept.labels[i], features.rows, workspace);
+      copy_columns<T>(labels_[i].output(kept.labels[i]), all.columns_from(at, labels_[i].out()));
+      at += labels_[i].out();
+    }
+    const std::int64_t rest = features_ - at;
+    copy_columns<T>(features.columns_from(invariant_->out(), rest), all.columns_from(at, rest));
+    return all;
+  }
+  // The gradient of all but the labels' features, from that of all.
+  Matrix<T> labels_back(const T* packed, Tape& kept, Matrix<T> d_all, T* gradient,
+                        Workspace& workspace) const {
+    std::int64_t at = invariant_->out();
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      const Matrix<T> d_out = workspace.matrix<T>(d_all.rows, labels_[i].out());
+      copy_columns<T>(d_all.columns_from(at, d_out.columns), d_out);
+      labels_[i].back(packed, kept.labels[i], d_out, gradient, workspace);
+      at += d_out.columns;
+    }
+    const std::int64_t rest = features_ - at;
+    const Matrix<T> d_features = workspace.matrix<T>(d_all.rows, invariant_->out() + rest);
+    copy_columns<T>(d_all.columns_from(0, invariant_->out()), d_features.columns_from(0, invariant_->out()));
+    copy_columns<T>(d_all.columns_from(at, rest), d_features.columns_from(invariant_->out(), rest));
+    return d_features;
+  }
+  // What labels pass back to `count` rows from `first` on; data null without labels.
+  Matrix<const T> from_labels(std::int64_t first, std::int64_t count, const Tape& kept,
+                              Workspace& workspace) const {
+    if (labels_.empty()) return {};
+    const Matrix<T> d = workspace.zeros<T>(count, invariant_->embed_width());
+    for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i].add_back(first, kept.labels[i], d);
+    return d;
   }
 
   Rows make_rows(Workspace& workspace) const {
@@ -266,14 +336,15 @@ class SetBody final : public Body<T> {
   }
 
   // From the gradient of what level i pooled, and of what its own module made in its first layer (d_first;
-  // not on top), to that of what the module below made there. Weight gradients are those of the level and of
-  // the module below it.
+  // not on top), to that of what the module below made there. `more`: what labels pass back, on top. Weight
+  // gradients are those of the level and of the module below it.
   Matrix<T> step_down(const T* packed, std::int64_t i, Rows& rows, Matrix<const T> pooled,
-                      Matrix<const T> d_pooled, Matrix<T> d_first, T* gradient, Workspace& workspace) const {
+                      Matrix<const T> d_pooled, Matrix<T> d_first, Matrix<const T> more, T* gradient,
+                      Workspace& workspace) const {
     const Ragged<const T>& x = rows.x[i];
     const Matrix<T> d_x = i == 0 ? Matrix<T>{} : workspace.matrix<T>(x.x.rows, x.x.columns);
     if (i > 0 && i < top()) modules_[i].back_input(packed, d_first, d_x);
-    level(i).back(packed, x, rows.invariant[i], pooled, d_pooled, d_x, i < top(), gradient, workspace);
+    level(i).back(packed, x, rows.invariant[i], pooled, d_pooled, d_x, more, i < top(), gradient, workspace);
     if (i == 0) return {};
     return modules_[i - 1].back(packed, rows.x[i - 1].x, rows.equivariant[i - 1], d_x, gradient, workspace);
   }
@@ -286,7 +357,7 @@ class SetBody final : public Body<T> {
       rows.invariant[i] = level(i).embed(packed, rows.x[i].x, workspace);
       kept.sets[i] = level(i).pool_sets(rows.invariant[i], input.offsets(), input.sets(), workspace);
       level(i).after(packed, f_n, kept.sets[i], workspace);
-      if (i == top()) return;
+      if (i == top()) return add_to_labels(0, rows.invariant[i], kept);
       kept.parts[i] = modules_[i].set_part(packed, kept.sets[i], workspace);
       step_up(packed, i, kept.parts[i], rows, workspace);
     }
@@ -296,8 +367,10 @@ class SetBody final : public Body<T> {
                       Workspace& workspace) const {
     Matrix<T> d_first{};
     for (std::int64_t i = top();; --i) {
-      d_first =
-          step_down(packed, i, kept.rows, kept.sets[i].pooled, d_pooled[i], d_first, gradient, workspace);
+      const Matrix<const T> more =
+          i == top() ? from_labels(0, kept.rows.x[i].x.rows, kept, workspace) : Matrix<const T>{};
+      d_first = step_down(packed, i, kept.rows, kept.sets[i].pooled, d_pooled[i], d_first, more, gradient,
+                          workspace);
       if (i == 0) return;
       const Ragged<const T>& x = kept.rows.x[0];
       const Matrix<T> d_part = workspace.zeros<T>(x.sets, d_first.columns);
@@ -329,18 +402,22 @@ class SetBody final : public Body<T> {
       chunk.rows = invariant_->embed(packed, chunk.x.x, workspace);
       invariant_->pool_into(chunk.rows, chunk.x.offsets, chunk.x.sets,
                             sets.pooled.rows_from(first, chunk.x.sets), workspace);
+      add_to_labels(input.offsets()[first], chunk.rows, kept);
       if (keep) kept.chunks[kept.chunk_count++] = chunk;
       first += chunk.x.sets;
     }
     invariant_->after(packed, f_n, sets, workspace);
   }
 
-  void backward_chunks(const T* packed, Tape& kept, Matrix<const T> d_pooled, T* gradient,
-                       Workspace& workspace) const {
+  void backward_chunks(const T* packed, const InputRows<T>& input, Tape& kept, Matrix<const T> d_pooled,
+                       T* gradient, Workspace& workspace) const {
     for (std::int64_t i = 0; i < kept.chunk_count; ++i) {
+      const Workspace::Scope scope(workspace);
       Chunk& chunk = kept.chunks[i];
       invariant_->back(packed, chunk.x, chunk.rows, kept.sets[0].pooled.rows_from(chunk.first, chunk.x.sets),
-                       d_pooled.rows_from(chunk.first, chunk.x.sets), {}, false, gradient, workspace);
+                       d_pooled.rows_from(chunk.first, chunk.x.sets), {},
+                       from_labels(input.offsets()[chunk.first], chunk.x.x.rows, kept, workspace), false,
+                       gradient, workspace);
     }
   }
 
@@ -400,6 +477,12 @@ class SetBody final : public Body<T> {
       level(i).after(packed, f_n, kept.sets[i], workspace);
       if (i < top()) kept.parts[i] = modules_[i].set_part(packed, kept.sets[i], workspace);
     }
+    if (labels_.empty()) return;
+    // Once more and one after the other: their rows may be in any tile.
+    each_tile(kept, nullptr, workspace, [&](std::int64_t t, Workspace& own) {
+      const Rows rows = climb(packed, input, kept, kept.tiles[t], top(), own);
+      add_to_labels(kept.tiles[t].first, level(top()).embed(packed, rows.x[top()].x, own), kept);
+    });
   }
 
   // Down to `bottom`, the gradient of whose part of data sets is added to d_part; at -1 all the way. What
@@ -418,7 +501,9 @@ class SetBody final : public Body<T> {
       const T* share = kept.sets[i].shares.row(t);
       const T* d = d_pooled[i].row(tile.set);
       for (std::int64_t c = 0; c < own.columns; ++c) own.data[c] = share[c] * d[c];
-      d_first = step_down(packed, i, rows, kept.sets[i].pooled.rows_from(tile.set, 1), own, d_first,
+      const Matrix<const T> more =
+          i == top() ? from_labels(tile.first, tile.rows, kept, workspace) : Matrix<const T>{};
+      d_first = step_down(packed, i, rows, kept.sets[i].pooled.rows_from(tile.set, 1), own, d_first, more,
                           i == bottom + 1 ? gradient : nullptr, workspace);
     }
     if (bottom < 0) return;
@@ -444,6 +529,7 @@ class SetBody final : public Body<T> {
   std::int64_t tile_rows_;
   std::vector<Equivariant<T>> modules_;
   std::optional<Invariant<T>> invariant_;
+  std::vector<LabelLevel<T>> labels_;
   std::vector<const Dense<T>*> layers_;
   bool factored_;
   std::int64_t features_;

@@ -54,13 +54,13 @@ struct Chain {
   bool of_sets;
   PoolView pool;      // of all ops that look at one
   WindowView window;  // likewise
-  Op loss;        // the op of that kind
+  Op loss;            // the op of that kind
   TileOp ops[kMostOps];
 };
 
-// How many warps lie side by side, as a power of 2, for every number of blocks of 16 rows that a tile may have:
-// two bits each. So many as leave the busiest warp least to do, and of these the most, because then fewer read
-// the same weights.
+// How many warps lie side by side, as a power of 2, for every number of blocks of 16 rows that a tile may
+// have: two bits each. So many as leave the busiest warp least to do, and of these the most, because then
+// fewer read the same weights.
 inline std::int32_t warps_across(int columns) {
   const int groups = padded16(columns) / kBlock;
   std::int32_t all = 0;
@@ -140,9 +140,8 @@ __device__ inline float4 window_four(const WindowRows& w, Place at, int column) 
   const int tap = column / w.view.in, first = w.in[at.set];
   const int row = (at.row - at.first) * w.view.stride + tap;
   if (row >= w.in[at.set + 1] - first) return {0, 0, 0, 0};
-  return *reinterpret_cast<const float4*>(w.view.x +
-                                          static_cast<std::int64_t>(first + row) * padded16(w.view.in) +
-                                          column - tap * w.view.in);
+  return *reinterpret_cast<const float4*>(
+      w.view.x + static_cast<std::int64_t>(first + row) * padded16(w.view.in) + column - tap * w.view.in);
 }
 
 // Rows of windows, which are also kept.
@@ -161,8 +160,8 @@ __device__ inline void load_windows(const TileOp& op, const Tile& tile) {
   }
 }
 
-// Rows times their masks, which are also kept, perhaps in place of those without. There may be no masks behind
-// the last column.
+// Rows times their masks, which are also kept, perhaps in place of those without. There may be no masks
+// behind the last column.
 __device__ inline void load_thinned(const TileOp& op, const Tile& tile, const Feed& feed) {
   const int quads = padded16(op.columns) / 4;
   unsigned char* const out = tile.buffer(op.out);
@@ -327,8 +326,12 @@ __device__ inline float4 added_four(const TileOp& op, const PoolView& v, Place a
         const float4 e = four(v.e + of_row), p = four(v.pooled + of_pooled);
         d = {d.x * (e.x - p.x), d.y * (e.y - p.y), d.z * (e.z - p.z), d.w * (e.w - p.w)};
       }
-      return {quick_exp(score.x - top.x) * inverse.x * d.x, quick_exp(score.y - top.y) * inverse.y * d.y,
-              quick_exp(score.z - top.z) * inverse.z * d.z, quick_exp(score.w - top.w) * inverse.w * d.w};
+      float4 more = {0, 0, 0, 0};
+      if (kAdd == Add::pool && v.more != nullptr) more = four(v.more + of_row);
+      return {quick_exp(score.x - top.x) * inverse.x * d.x + more.x,
+              quick_exp(score.y - top.y) * inverse.y * d.y + more.y,
+              quick_exp(score.z - top.z) * inverse.z * d.z + more.z,
+              quick_exp(score.w - top.w) * inverse.w * d.w + more.w};
     }
   }
   float more[4] = {};
@@ -581,7 +584,7 @@ __global__ void __launch_bounds__(kChainThreads, 1)
     begin_next(chain, 0, tile, panels, weights);
     __syncthreads();
     for (int r = threadIdx.x; r < tile.valid; r += kChainThreads) {
-      const int set = chain.of_sets       ? at + r
+      const int set = chain.of_sets      ? at + r
                       : chain.level == 0 ? set_of_row[at + r]
                                          : set_at(offsets, feed.head->sets, at + r);
       places[r] = {at + r, set, offsets[set], offsets[set + 1] - offsets[set]};

@@ -7,6 +7,7 @@
 #include "occam/engine/cuda/device.hpp"
 #include "occam/engine/cuda/factor.cuh"
 #include "occam/engine/cuda/input.cuh"
+#include "occam/engine/cuda/labels.cuh"
 #include "occam/engine/cuda/latent.cuh"
 #include "occam/engine/cuda/learning.cuh"
 #include "occam/engine/cuda/lstm.cuh"
@@ -340,6 +341,14 @@ void CudaDevice::enqueue(const Launch& what, const Feed& feed, const float* weig
   }
   if (what.kind == LaunchKind::latent_back) {
     latent_back_kernel<<<processors_, kLatentThreads, 0, stream>>>(what.latent, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::labels) {
+    label_kernel<false><<<8 * processors_, kLabelThreads, 0, stream>>>(what.labels, feed);
+    return;
+  }
+  if (what.kind == LaunchKind::labels_back) {
+    label_kernel<true><<<8 * processors_, kLabelThreads, 0, stream>>>(what.labels, feed);
     return;
   }
   const int bytes = what.buffers * row_stride(what.width);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "occam/networks/label_level.hpp"
 #include "occam/nn/adam.hpp"
 #include "occam/nn/denormals.hpp"
 
@@ -39,6 +40,7 @@ DeviceEngine::DeviceEngine(const NetworkConfig& config, ThreadPool& pool, std::u
       pool_(pool),
       device_(std::move(device)),
       windows_(windows_of(network_.config())),
+      labels_(label_levels_of(network_.config())),
       workspaces_(static_cast<std::size_t>(pool.threads())) {
   provide(1, 1);
 }
@@ -51,12 +53,15 @@ DeviceEngine::SlotLayout DeviceEngine::slot_layout() const {
   layout.present = layout.models + aligned(bytes_of<std::int32_t>(capacity_.sets));
   layout.targets = layout.present + aligned(bytes_of<float>(capacity_.sets));
   layout.levels = layout.targets + aligned(bytes_of<float>(capacity_.sets * config.parameters));
-  const auto levels = static_cast<std::int64_t>(windows_.levels.size());
+  const auto levels = static_cast<std::int64_t>(windows_.levels.size() + labels_.size());
   layout.statistics = layout.levels + aligned(bytes_of<std::int32_t>(levels * (capacity_.sets + 1)));
   layout.noise = layout.statistics + aligned(bytes_of<float>(capacity_.sets * network_.statistics()));
   layout.bundles = layout.noise + aligned(bytes_of<float>(capacity_.sets * network_.noise_width()));
   const std::int64_t bundles = network_.noise_width() > 0 ? capacity_.sets + 1 : 0;
-  layout.raw = layout.bundles + aligned(bytes_of<std::int32_t>(bundles));
+  layout.labels = layout.bundles + aligned(bytes_of<std::int32_t>(bundles));
+  layout.raw =
+      layout.labels +
+      aligned(bytes_of<std::int32_t>(static_cast<std::int64_t>(labels_.size()) * (3 * capacity_.rows + 1)));
   layout.bytes = layout.raw + aligned(bytes_of<float>(capacity_.rows * config.channels));
   return layout;
 }
@@ -95,7 +100,9 @@ void DeviceEngine::build() {
                    reinterpret_cast<const float*>(at + layout_.statistics),
                    reinterpret_cast<const float*>(at + layout_.noise),
                    static_cast<std::int32_t>(network_.noise_width()),
-                   reinterpret_cast<const std::int32_t*>(at + layout_.bundles)};
+                   reinterpret_cast<const std::int32_t*>(at + layout_.bundles),
+                   reinterpret_cast<const std::int32_t*>(at + layout_.labels),
+                   static_cast<std::int32_t>(capacity_.rows)};
   }
   if (learning_.size > 0) {
     const std::vector<std::uint8_t> kinds = weight_kinds(program_, learning_.size);
@@ -174,6 +181,7 @@ std::size_t DeviceEngine::fill(int slot, const StepHead& head, Ragged<const floa
   }
   if (batch != nullptr) fill_targets(at, *batch);
   fill_levels(at, data);
+  fill_labels(at, data);
   fill_statistics(at, data);
   const auto numbers = static_cast<std::size_t>(data.x.rows * data.x.columns);
   std::memcpy(at + layout_.raw, data.x.data, numbers * sizeof(float));
@@ -192,6 +200,35 @@ void DeviceEngine::fill_levels(std::byte* slot, Ragged<const float> data) const 
       std::int32_t* const at = levels + static_cast<std::int64_t>(l) * stride + b;
       at[1] = at[0] + static_cast<std::int32_t>(rows[l]);
     }
+  }
+}
+
+// Which rows belong together, and where the labels of each data set begin.
+void DeviceEngine::fill_labels(std::byte* slot, Ragged<const float> data) {
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    auto* const offsets = reinterpret_cast<std::int32_t*>(slot + layout_.levels) +
+                          static_cast<std::int64_t>(windows_.levels.size() + i) * (capacity_.sets + 1);
+    auto* const of_row = reinterpret_cast<std::int32_t*>(slot + layout_.labels) +
+                         static_cast<std::int64_t>(i) * (3 * capacity_.rows + 1);
+    std::int32_t* const rows = of_row + capacity_.rows;
+    std::int32_t* const first = rows + capacity_.rows;
+    offsets[0] = 0;
+    Workspace& workspace = workspaces_.front();
+    for (std::int64_t b = 0; b < data.sets; ++b) {
+      const std::int64_t at = data.offsets[b] - data.offsets[0];
+      workspace.reset();
+      offsets[b + 1] =
+          offsets[b] + static_cast<std::int32_t>(number_rows(data.x.rows_from(data.offsets[b], data.size(b)),
+                                                             labels_[i], offsets[b], of_row + at, workspace));
+    }
+    // The rows of one label after the other, in their order.
+    const std::int64_t count = data.offsets[data.sets] - data.offsets[0], labels = offsets[data.sets];
+    std::fill_n(first, labels + 1, 0);
+    for (std::int64_t r = 0; r < count; ++r) ++first[of_row[r] + 1];
+    std::partial_sum(first, first + labels + 1, first);
+    for (std::int64_t r = 0; r < count; ++r) rows[first[of_row[r]]++] = static_cast<std::int32_t>(r);
+    std::copy_backward(first, first + labels, first + labels + 1);
+    first[0] = 0;
   }
 }
 

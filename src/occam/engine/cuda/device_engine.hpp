@@ -26,7 +26,7 @@ class DeviceEngine final : public Engine {
  private:
   // Where the parts of a batch lie in a slot.
   struct SlotLayout {
-    std::int64_t offsets, models, present, targets, levels, statistics, noise, bundles, raw, bytes;
+    std::int64_t offsets, models, present, targets, levels, statistics, noise, bundles, labels, raw, bytes;
   };
 
   void provide(std::int64_t rows, std::int64_t sets);
@@ -36,6 +36,7 @@ class DeviceEngine final : public Engine {
   std::int32_t fill_noise(int slot, const PassNoise& noise, Ragged<const float> data);
   void fill_targets(std::byte* slot, const Batch& batch) const;
   void fill_levels(std::byte* slot, Ragged<const float> data) const;
+  void fill_labels(std::byte* slot, Ragged<const float> data);
   void fill_statistics(std::byte* slot, Ragged<const float> data);
   std::int64_t rows_with_continued(Ragged<const float> data) const;
   StepHead step_head(const Batch& batch, const StepSettings& settings) const;
@@ -49,6 +50,7 @@ class DeviceEngine final : public Engine {
   std::unique_ptr<Device> device_;
   Capacity capacity_;
   Windows windows_;
+  std::vector<std::int64_t> labels_;  // columns, each a level behind those of windows
   SlotLayout layout_{};
   LearningPlan plan_;
   std::int64_t adam_step_ = 0;

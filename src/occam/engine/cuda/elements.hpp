@@ -103,7 +103,7 @@ OCCAM_BOTH inline float attention_weight(const PoolView& v, Place at, int c) {
          v.inverse[of_set];
 }
 
-OCCAM_BOTH inline float pool_gradient(const PoolView& v, Place at, int c) {
+OCCAM_BOTH inline float pooled_gradient(const PoolView& v, Place at, int c) {
   const float* d = v.d_pooled + static_cast<std::int64_t>(at.set) * v.pooled_stride;
   switch (v.pooling) {
     case Pooling::mean:
@@ -118,6 +118,34 @@ OCCAM_BOTH inline float pool_gradient(const PoolView& v, Place at, int c) {
       return attention_weight(v, at, c) * d[c];
   }
   return 0;
+}
+
+OCCAM_BOTH inline float pool_gradient(const PoolView& v, Place at, int c) {
+  const float more = v.more == nullptr ? 0 : v.more[static_cast<std::int64_t>(at.row) * v.stride + c];
+  return pooled_gradient(v, at, c) + more;
+}
+
+// The mean of one column over the rows of a label, and behind the last one how many they are.
+OCCAM_BOTH inline float label_mean(const LabelView& v, const LabelRows& labels, int label, int c) {
+  const int n = labels.count(label);
+  if (c == v.width) return static_cast<float>(log(static_cast<double>(n)) - kUsualLogCount);
+  float sum = 0;
+  for (int i = labels.first[label]; i < labels.first[label + 1]; ++i)
+    sum += v.e[static_cast<std::int64_t>(labels.rows[i]) * v.stride + c];
+  return sum / static_cast<float>(n);
+}
+OCCAM_BOTH inline float label_gradient(const LabelView& v, const LabelRows& labels, int row, int c) {
+  const int label = labels.of_row[row];
+  return v.d_means[static_cast<std::int64_t>(label) * v.mean_stride + c] /
+         static_cast<float>(labels.count(label));
+}
+// The same, at its place.
+OCCAM_BOTH inline void write_label_mean(const LabelView& v, const LabelRows& labels, int label, int c) {
+  v.means[static_cast<std::int64_t>(label) * v.mean_stride + c] = label_mean(v, labels, label, c);
+}
+OCCAM_BOTH inline void write_label_gradient(const LabelView& v, const LabelRows& labels, int row, int c) {
+  float& to = v.back[static_cast<std::int64_t>(row) * v.stride + c];
+  to = (v.adds ? to : 0) + label_gradient(v, labels, row, c);
 }
 
 OCCAM_BOTH inline float score_gradient(const PoolView& v, Place at, int c) {

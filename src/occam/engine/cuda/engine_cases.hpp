@@ -25,11 +25,12 @@ struct EngineCase {
   std::int64_t parameters = 0;
   double plain_within = 0;  // standard deviations
   std::int64_t channels = 2;
-  bool robust = false;   // columns transformed, local, in waves and levels, as their data ask for
-  bool missing = false;  // values of the first column
-  bool large = false;    // slow in plain loops
-  bool ordered = false;  // with statistics of series
-  bool related = false;  // with statistics of what columns say of each other
+  bool robust = false;      // columns transformed, local, in waves and levels, as their data ask for
+  bool missing = false;     // values of the first column
+  bool large = false;       // slow in plain loops
+  bool ordered = false;     // with statistics of series
+  bool related = false;     // with statistics of what columns say of each other
+  std::int64_t labels = 0;  // of the last columns say which rows belong together
   std::int64_t models = 3;
   std::int64_t sets = 12;
   std::int64_t largest = 40;  // observations of a data set
@@ -205,6 +206,15 @@ inline std::vector<EngineCase> engine_cases() {
   EngineCase& related = add("set_statistics", with({{"direct", true}}));
   related.related = related.robust = true;
   related.channels = 3;
+  for (const std::int64_t labels : {1, 2}) {
+    EngineCase& grouped = add(labels == 1 ? "labels" : "two_labels",
+                              labels == 1 ? with({{"labels", 24}})
+                                          : with({{"labels", 20}, {"modules", 1}, {"pooling", "attention"}}));
+    grouped.labels = labels;
+    grouped.robust = true;
+    grouped.channels = 2 + labels;
+    if (labels == 1) grouped.optimiser = Optimiser::muon;
+  }
   EngineCase& missing = add("missing", small);
   missing.robust = missing.missing = true;
   missing.channels = 3;
@@ -242,6 +252,8 @@ inline void fill_batch(const EngineCase& c, std::uint64_t item, Batch& batch) {
                                                : std::floor(rng.uniform(0, 4)));
       if (c.missing && column == 0 && rng.uniform(0, 1) < 0.2)
         data[i] = std::numeric_limits<float>::quiet_NaN();
+      if (static_cast<std::int64_t>(column) >= c.channels - c.labels)
+        data[i] = static_cast<float>(1 + std::floor(rng.uniform(0, 6)));
     }
     for (double& theta : batch.mutable_parameters(b)) theta = rng.normal() + model;
   }
@@ -257,8 +269,10 @@ inline NetworkConfig config_of(const EngineCase& c) {
   if (!c.robust) config.options.inputs = "plain";
   Batch batch;
   fill_batch(c, 1000, batch);
-  config.options.statistics = c.ordered || c.related;
-  config.learn_input(batch.view(), c.ordered);
+  config.options.statistics = c.ordered || c.related || c.labels > 0;
+  LabelGroups labels;
+  for (std::int64_t i = c.labels; i > 0; --i) labels.push_back({c.channels - i});
+  config.learn_input(batch.view(), c.ordered, labels);
   if (c.plain_within > 0) config.standardisation.plain_within = c.plain_within;
   return config;
 }

@@ -109,6 +109,10 @@ class PlainDevice final : public Device {
         latent_back(Alone{}, launch.latent, feed_, feed_.bundles[i], feed_.bundles[i + 1]);
       return;
     }
+    if (launch.kind == LaunchKind::labels || launch.kind == LaunchKind::labels_back) {
+      run_labels(launch.labels, launch.kind == LaunchKind::labels_back);
+      return;
+    }
     if (launch.kind != LaunchKind::rows) {
       for (int set = 0; set < feed_.head->sets; ++set) run_set(launch, set);
       return;
@@ -123,6 +127,20 @@ class PlainDevice final : public Device {
         if (op.kind == OpKind::load) load(op, row, launch);
         if (op.kind == OpKind::product) product(op, row, launch);
         if (op.kind == OpKind::loss) loss(op, row, launch.width);
+      }
+    }
+  }
+
+  void run_labels(const LabelView& v, bool back) {
+    const LabelRows labels(feed_, v.column);
+    const int rows = rows_of(feed_, false, back ? 0 : v.level), columns = v.width + (back ? 0 : 1);
+    for (int row = 0; row < rows; ++row) {
+      for (int c = 0; c < columns; ++c) {
+        if (back) {
+          write_label_gradient(v, labels, row, c);
+        } else {
+          write_label_mean(v, labels, row, c);
+        }
       }
     }
   }
@@ -142,6 +160,8 @@ class PlainDevice final : public Device {
         for (int c = 0; c < launch.latent.latents; ++c) draw_latent(launch.latent, feed_, set, c);
         return;
       case LaunchKind::latent_back:
+      case LaunchKind::labels:
+      case LaunchKind::labels_back:
       case LaunchKind::rows:
         break;
     }
@@ -295,7 +315,7 @@ class PlainDevice final : public Device {
         if (v.pooling == Pooling::mean_sum) out[v.width + c] = static_cast<float>(sum * v.sum_scale);
       }
     }
-    if (v.log_n) out[v.columns()] = log_n_input(v, feed_.offsets[set + 1] - feed_.offsets[set]);
+    if (v.log_n) out[v.columns()] = log_n_input(v, rows_of_set(feed_, v.size_level, set));
     for (int h = 0; h < v.moment_blocks; ++h) {
       for (int a = 0; a < v.moments; ++a) {
         for (int b = 0; b <= a; ++b) {

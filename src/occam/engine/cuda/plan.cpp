@@ -4,6 +4,7 @@
 #include <string>
 
 #include "occam/engine/cuda/plan_invariant.hpp"
+#include "occam/networks/label_level.hpp"
 
 namespace occam::gpu {
 namespace {
@@ -24,9 +25,22 @@ class Builder final : InvariantBuilder {
     const Value& output() const { return outputs.empty() ? first : outputs.back(); }
   };
 
+  // Rows that belong together, by one column of labels.
+  struct Labels {
+    LabelView view;
+    Value means, d_means;
+    Invariant invariant;
+    const Value& output() const { return invariant.afterwards.back(); }
+  };
+
   std::int64_t option(const char* name) const { return config_.body.at(name).get<std::int64_t>(); }
   InvariantOptions options() const;
   Module make_module(const std::string& name, const Value& x);
+
+  void make_labels();
+  void forward_labels(std::vector<Launch>& launches);
+  void backward_labels(std::vector<Launch>& launches);
+  static void launch_labels(std::vector<Launch>& launches, LaunchKind kind, const LabelView& view);
 
   int forward_sets(std::vector<Launch>& launches, Invariant& part);
 
@@ -34,6 +48,7 @@ class Builder final : InvariantBuilder {
 
   std::vector<Module> modules_;
   Invariant invariant_;
+  std::vector<Labels> labels_;
 };
 
 InvariantOptions Builder::options() const {
@@ -67,6 +82,69 @@ Builder::Module Builder::make_module(const std::string& name, const Value& x) {
   return module;
 }
 
+void Builder::make_labels() {
+  const std::size_t levels = label_levels_of(config_).size();
+  labels_.resize(levels);
+  const PoolView& rows = invariant_.view;
+  float* const back = levels > 0 ? arena_.take<float>(capacity_.rows * rows.stride) : nullptr;
+  invariant_.view.more = back;
+  for (std::size_t i = 0; i < levels; ++i) {
+    Labels& labels = labels_[i];
+    LabelView& view = labels.view;
+    view.column = static_cast<std::int32_t>(i);
+    view.level = view.column + 1;
+    view.width = rows.width;
+    view.stride = rows.stride;
+    view.e = rows.e;
+    view.back = back;
+    view.adds = i > 0;
+    labels.means = value(view.width + 1, RowKind::of_level(view.level));
+    labels.d_means = value(view.width + 1, RowKind::of_level(view.level));
+    view.mean_stride = padded16(labels.means.columns);
+    view.means = labels.means.data;
+    view.d_means = labels.d_means.data;
+    labels.invariant = make_invariant(label_level_name(i), labels.means, label_options(option("labels")),
+                                      config_.options.log_n);
+    PoolView& pool = labels.invariant.view;
+    pool.size_level = view.level;
+    pool.log_n_mean = kUsualLogCount;
+    pool.log_n_scale = 1;
+  }
+}
+
+void Builder::launch_labels(std::vector<Launch>& launches, LaunchKind kind, const LabelView& view) {
+  Launch launch;
+  launch.kind = kind;
+  launch.labels = view;
+  launches.push_back(launch);
+}
+
+void Builder::forward_labels(std::vector<Launch>& launches) {
+  for (Labels& labels : labels_) {
+    launch_labels(launches, LaunchKind::labels, labels.view);
+    begin(labels.means.rows);
+    forward_rows(labels.invariant, load(labels.means));
+    end(launches);
+    forward_sets(launches, labels.invariant);
+    end(launches);
+  }
+}
+
+// Once the head's way back has left the gradients of what the labels gave it.
+void Builder::backward_labels(std::vector<Launch>& launches) {
+  for (Labels& labels : labels_) {
+    Value d_top = labels.output();
+    d_top.data = gradient_of(labels.output());
+    begin(true);
+    backward_sets(labels.invariant, load(d_top), d_top);
+    end(launches);
+    begin(labels.means.rows);
+    product(backward_rows(labels.invariant, true), labels.d_means, false);
+    end(launches);
+    launch_labels(launches, LaunchKind::labels_back, labels.view);
+  }
+}
+
 // Leaves the features of data sets in the buffer that it returns, with the program still open.
 int Builder::forward_sets(std::vector<Launch>& launches, Invariant& part) {
   pool(launches, part.view);
@@ -98,6 +176,7 @@ void Builder::body(std::vector<Launch>& launches) {
   }
   forward_rows(invariant_, x);
   end(launches);
+  forward_labels(launches);
 }
 
 Program Builder::build() {
@@ -111,8 +190,10 @@ Program Builder::build() {
   const InvariantOptions o = options();
   invariant_ = make_invariant("invariant", *x, o, config_.options.log_n);
   make_factors(invariant_, o);
+  make_labels();
   make_statistics();
   std::vector<Feature> features;
+  for (const Labels& labels : labels_) features.push_back({labels.output(), true, false});
   if (gains_.columns > 0) features.push_back({gains_, true, false});
   if (factors_.columns > 0) features.push_back({factors_, true, true});
   for (const Value& piece : statistics_) features.push_back({piece, false, true});
@@ -130,6 +211,7 @@ Program Builder::build() {
   back(launches, invariant_.after, invariant_.afterwards, invariant_.pooled, invariant_.d_pooled);
   end(launches);
   factor(launches, LaunchKind::factor_back);
+  backward_labels(launches);
   Invariant* part = &invariant_;
   for (std::int64_t i = static_cast<std::int64_t>(modules_.size()); i >= 0; --i) {
     begin(false);
@@ -174,6 +256,12 @@ Program Builder::build() {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> label_levels_of(const NetworkConfig& config) {
+  if (config.options.architecture != "set") return {};
+  return label_levels(config.statistics.structure.labels.columns,
+                      config.body.at("labels").get<std::int64_t>());
+}
 
 std::vector<ColumnPlan> column_plans(const NetworkConfig& config) {
   std::vector<ColumnPlan> plans;

@@ -52,6 +52,9 @@ struct Windows {
 };
 Windows windows_of(const NetworkConfig& config);
 
+// Columns of labels whose rows a set network reads together; each is a level of rows, from 1 on.
+std::vector<std::int64_t> label_levels_of(const NetworkConfig& config);
+
 // How the columns of data enter a network.
 std::vector<ColumnPlan> column_plans(const NetworkConfig& config);
 

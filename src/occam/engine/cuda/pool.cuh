@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_kernel(PoolView v, Feed fee
     }
     if (v.log_n && block == 0 && threadIdx.x == 0) {
       v.pooled[static_cast<std::int64_t>(set) * v.pooled_stride + v.columns()] =
-          log_n_input(v, feed.offsets[set + 1] - feed.offsets[set]);
+          log_n_input(v, rows_of_set(feed, v.size_level, set));
     }
   }
 }

@@ -45,6 +45,9 @@ struct Feed {
   const float* noise;           // (sets, noise_stride) what the head draws in training
   std::int32_t noise_stride;
   const std::int32_t* bundles;  // (bundles + 1) the first of those data sets that a head looks at together
+  const std::int32_t*
+      labels;               // (columns of labels, 3 label_rows + 1): the label of each row, the rows of one
+  std::int32_t label_rows;  // label after the other, and where those of each begin
 };
 
 OCCAM_BOTH inline float noise_of(const Feed& feed, int set, int column) {
@@ -54,6 +57,10 @@ OCCAM_BOTH inline float noise_of(const Feed& feed, int set, int column) {
 // Where the rows of each data set begin, of observations (level 0) or of the outputs of a convolution.
 OCCAM_BOTH inline const std::int32_t* offsets_of(const Feed& feed, int level) {
   return level == 0 ? feed.offsets : feed.levels + static_cast<std::int64_t>(level - 1) * feed.level_stride;
+}
+OCCAM_BOTH inline int rows_of_set(const Feed& feed, int level, int set) {
+  const std::int32_t* const offsets = offsets_of(feed, level);
+  return offsets[set + 1] - offsets[set];
 }
 OCCAM_BOTH inline int rows_of(const Feed& feed, bool of_sets, int level) {
   return of_sets ? feed.head->sets : offsets_of(feed, level)[feed.head->sets];
@@ -86,6 +93,29 @@ OCCAM_BOTH inline float& statistic(const InputPlan& input, int set, int i) {
   return input.statistics[piece][static_cast<std::int64_t>(set) * padded16(columns) + i % kStatisticsPiece];
 }
 
+// Which rows belong together, by the column of labels of this number.
+struct LabelRows {
+  const std::int32_t *of_row, *rows, *first;
+
+  OCCAM_BOTH LabelRows(const Feed& feed, int column)
+      : of_row(feed.labels + column * (3 * static_cast<std::int64_t>(feed.label_rows) + 1)),
+        rows(of_row + feed.label_rows),
+        first(rows + feed.label_rows) {}
+  OCCAM_BOTH int count(int label) const { return first[label + 1] - first[label]; }
+};
+
+// Means over the rows of each label (networks/label_level), and the way back.
+struct LabelView {
+  std::int32_t column = 0;  // of labels, counted from 0
+  std::int32_t level = 0;   // whose rows are labels
+  std::int32_t width = 0, stride = 0, mean_stride = 0;
+  const float* e = nullptr;        // (rows, stride)
+  float* means = nullptr;          // (labels, mean_stride): of e, and behind them how many rows
+  const float* d_means = nullptr;  // (labels, mean_stride)
+  float* back = nullptr;           // (rows, stride) what labels pass back to e
+  bool adds = false;               // to what another column of labels passed back
+};
+
 // Pooling over the rows of each data set, and what its way back needs.
 struct PoolView {
   Pooling pooling = Pooling::sum;
@@ -103,7 +133,9 @@ struct PoolView {
   float* pooled = nullptr;         // (sets, pooled_stride): pooled columns, log N, moments
   const float* d_pooled = nullptr;
   std::int32_t pooled_stride = 0;
-  std::int32_t level = 0;  // of the rows of e
+  std::int32_t level = 0;       // of the rows of e
+  std::int32_t size_level = 0;  // of the rows whose number is N
+  const float* more = nullptr;  // (rows, stride) gradient that e has from elsewhere; null: none
 
   OCCAM_BOTH int columns() const { return pooling == Pooling::mean_sum ? 2 * width : width; }
   OCCAM_BOTH int moments_at() const { return columns() + (log_n ? 1 : 0); }
@@ -215,7 +247,18 @@ struct Op {
   double* losses = nullptr;  // (sets)
 };
 
-enum class LaunchKind { rows, pooling, factor, factor_back, lstm, lstm_back, latent, latent_back };
+enum class LaunchKind {
+  rows,
+  pooling,
+  factor,
+  factor_back,
+  lstm,
+  lstm_back,
+  latent,
+  latent_back,
+  labels,
+  labels_back
+};
 
 // A program of rows, or what happens between two of them.
 struct Launch {
@@ -228,6 +271,7 @@ struct Launch {
   std::int32_t level = 0;               // of the rows
   LstmView lstm;
   LatentView latent;
+  LabelView labels;
   bool beside = false;  // may run beside others, until one that `joins`
   bool joins = false;
 };
