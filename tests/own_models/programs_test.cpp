@@ -73,6 +73,27 @@ TEST_F(Programs, WrongAnswersAreTold) {
   script_fails("read line; printf '1\\n1\\n1\\n-inf\\n'; cat", {"column 'x' is -inf in row 2 of 2"});
 }
 
+// They would be taken for rows of the next data set.
+TEST_F(Programs, RowsThatNobodyAskedForAreRefused) {
+  const auto refused = [&](const std::string& text, const std::string& said) {
+    script(text, "simulator_sets = 1");
+    fails(simulate_ + " --threads 1", 65, {said});
+  };
+  refused("printf '1\\n2\\n'; while read line; do printf '1\\n0\\n'; done",
+          "it wrote before it was asked for rows");
+  refused("sleep 0.3; printf '1\\n2\\n'; while read line; do printf '1\\n0\\n'; done",
+          "it wrote before it was asked for rows");
+  // One row more for each data set, a while after the others: the first time, and the last.
+  refused("while read line; do printf '1\\n'; sleep 0.1; printf '0\\n'; sleep 0.1; printf '1\\n'; done",
+          "after answer 1 it wrote more than the rows it was asked for");
+}
+
+// Of the only answer, when nothing is asked any more; the rows before are shifted, too.
+TEST_F(Programs, RowsAfterTheLastAnswerAreRefused) {
+  script_fails("while read line; do for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done; done",
+               {"model 'flat' (simulator `sh s.sh`)", "after answer 1 it wrote more than the rows"});
+}
+
 TEST_F(Programs, AWorkerThatEndsAfterSomeAnswersIsTold) {
   script("for i in 1 2; do read line; printf '1\\n0\\n'; done; echo tired >&2; exit 5");
   // A draw that is all NaN is drawn again, so each data set is a request of its own here.
