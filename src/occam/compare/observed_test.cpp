@@ -151,6 +151,37 @@ TEST_F(Observed, MissingValuesAreKeptWhereTheyMayBe) {
   EXPECT_EQ(marked(read(folder_ / "b.csv", options)), (Sets{{"b", {1, -1}}}));
 }
 
+// Nobody is called "NA": whose such a row is, is not known.
+TEST_F(Observed, RowsOfNobodyAreRefusedOrLeftOut) {
+  ObservedOptions options{{"x"}, {"who"}};
+  options.group = "clinic";
+  options.nameless_advice = "fill in '{}'";
+  const auto refusal = [&](const std::string& text) {
+    return testing_support::failure_of([&] { read(file("a.csv", "who,clinic,x\n" + text), options); });
+  };
+  for (const std::string cell : {"NA", "", "NaN", " nan "}) {
+    std::string said = refusal("ann,A,1\n" + cell + ",A,2\n");
+    EXPECT_NE(said.find("a.csv:3: column 'who': the "), std::string::npos) << said;
+    EXPECT_NE(said.find(", so the row is of no data set; fill in 'who'"), std::string::npos) << said;
+    said = refusal("ann,A,1\nben," + cell + ",2\n");
+    EXPECT_NE(said.find("a.csv:3: column 'clinic': the "), std::string::npos) << said;
+    EXPECT_NE(said.find(", so data set 'ben' is of no group; fill in 'clinic'"), std::string::npos) << said;
+  }
+  options.missing = MissingRows::drop;
+  const auto scattered = file("b.csv", "who,clinic,x\nann,A,1\nNA,A,2\nben,B,3\nann,,4\nann,A,5\n");
+  EXPECT_EQ(read(scattered, options), (Sets{{"ann", {1, 5}}, {"ben", {3}}}));
+  const auto summary = read_observed(scattered, options, [](const ObservedSets&) {});
+  EXPECT_EQ(summary.dropped_rows, 2);
+  EXPECT_EQ(read(file("c.csv", "who,clinic,x\nNA,A,1\n"), options), Sets());
+}
+
+// As in headers, blanks around a name are nothing that anybody meant.
+TEST_F(Observed, BlanksAroundNamesTellNobodyApart) {
+  ObservedOptions options{{"x"}, {"who"}};
+  const auto path = file("a.csv", "who,x\n1,1\n 1,2\n1 ,3\n\" 1\",4\n");
+  EXPECT_EQ(read(path, options), (Sets{{"1", {1, 2, 3}}, {" 1", {4}}}));
+}
+
 TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   NetworkFile network;
   network.columns = {"x", "rt"};

@@ -485,6 +485,20 @@ std::string_view CsvReader::text(std::size_t column) const {
   return kept;
 }
 
+std::string_view CsvReader::label(std::size_t column) const {
+  return cells_[column].quoted ? text(column) : without_blanks(text(column));
+}
+
+bool CsvReader::is_missing(std::size_t column) const {
+  double number = 0;
+  return parse_cell({cells_[column].data, cells_[column].size}, number) == CellStatus::missing;
+}
+
+void CsvReader::refuse_missing(std::size_t column) const {
+  if (is_missing(column))
+    refuse_cell(CellStatus::missing, dialect_, name_, row_line_, columns_[column], text(column));
+}
+
 double CsvReader::number(std::size_t column, MissingValues missing) const {
   double number = 0;
   // A cell with doubled quotes is no number either way, so the raw bytes will do.

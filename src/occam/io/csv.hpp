@@ -54,6 +54,12 @@ class CsvReader {
   std::size_t line() const { return row_line_; }  // where the row starts, from 1
   // The cell without its quotes, as UTF-8, valid until next().
   std::string_view text(std::size_t column) const;
+  // The cell as a name: like those of the header without blanks around it, unless it is quoted.
+  std::string_view label(std::size_t column) const;
+  // Whether the cell is a missing value, as a name or as a number.
+  bool is_missing(std::size_t column) const;
+  // Error(bad_data) where it is one, that says so.
+  void refuse_missing(std::size_t column) const;
   // The cell as a finite number, or NaN for a missing one if the options keep those; else Error(bad_data).
   double number(std::size_t column) const { return number(column, options_.missing); }
   // The same, whatever the options say of missing ones.
