@@ -52,6 +52,16 @@ TEST_F(Check, PrintsATableBySizeAndAVerdict) {
   EXPECT_NE((*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --seed 2").out, seven);
 }
 
+// What is wrong there is not the network's fault, nor that of its scope reference.
+TEST_F(Check, ASizeOutsideTheTrainingIsSaidToBeSo) {
+  const Outcome outcome = (*shell_)("occam check net.occam --datasets 300 --n 20,500 --quiet");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("N = 500 lies outside the sizes of the training, 1 to 100"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find("N = 500: "), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("N = 20 lies"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Check, ReportHasMetricsPageAndTables) {
   const Outcome outcome = (*shell_)(
       "occam check net.occam --datasets 200 --robustness all --robustness-datasets 20 -o report --quiet");
