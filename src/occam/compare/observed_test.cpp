@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
@@ -218,6 +219,27 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   RangeCheck none(network);
   none.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
   EXPECT_TRUE(none.warnings().empty());
+}
+
+// Means of two counts lie within the range of counts.
+TEST_F(Observed, ValuesThatAreNotWholeAreNamedWhereAllWere) {
+  NetworkFile network;
+  network.columns = {"count", "rt"};
+  network.ranges = {{0, 20, 0, 20}, {0, 8, 0.25, 6}};
+  const std::vector<float> values = {4, 0.5f, 4.5f, 1, 6.5f, 0.1f, NAN, 3};
+  const std::vector<std::int64_t> offsets = {0, 2, 4};
+  const auto notes = [&](RangeCheck& check) {
+    return check.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
+  };
+  RangeCheck unknown(network);  // a file of before
+  EXPECT_EQ(notes(unknown)[0], "");
+  network.record = {{"whole_columns", {0, 7, "x"}}};
+  RangeCheck check(network);
+  EXPECT_EQ(notes(check)[0], "1 of 2 values of count not whole, as all in training were");
+  ASSERT_EQ(check.warnings().size(), 1u);
+  EXPECT_NE(check.warnings()[0].find("column 'count': 2 of 3 values are no whole numbers"),
+            std::string::npos);
+  EXPECT_NE(check.warnings()[0].find("the first is 4.5 in data set 'anna'"), std::string::npos);
 }
 
 TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {
