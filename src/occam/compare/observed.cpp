@@ -1,6 +1,7 @@
 #include "occam/compare/observed.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -120,6 +121,11 @@ class Chunk {
   std::vector<std::int64_t> offsets_ = {0};
 };
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string file_stem(const std::string& path) {
   if (path == "-") return "stdin";
   const auto slash = path.find_last_of('/');
@@ -147,6 +153,7 @@ class CsvDataSets {
         std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
     if (by_.empty() && options.by_dataset && !reserved && reader_.has_column("dataset"))
       by_.push_back(reader_.column_index("dataset"));
+    if (by_.empty() && options.by_dataset && !reserved) say_of_other_case(options.notes);
     whose_ = by_;
     if (group_) whose_.push_back(*group_);
   }
@@ -214,6 +221,19 @@ class CsvDataSets {
   std::int64_t left_out() const { return left_out_; }
 
  private:
+  // "Dataset" may be what is meant by "dataset"; the user decides.
+  void say_of_other_case(ProgressSink* notes) const {
+    for (const std::string& column : reader_.columns()) {
+      if (notes == nullptr || in_lower_case(column) != "dataset" || is_read(column)) continue;
+      notes->warn(
+          fmt::format("{}: all rows are taken for one data set; if column '{}' tells data sets apart, add "
+                      "--by {}",
+                      reader_.name(), shown(column), shown(column)));
+    }
+  }
+  bool is_read(const std::string& column) const {
+    return std::find(options_.columns.begin(), options_.columns.end(), column) != options_.columns.end();
+  }
   bool is_left_out() {
     bool missing = false;
     for (const std::size_t column : whose_) {
