@@ -46,6 +46,25 @@ TEST_F(Observed, CsvByNameAndByDataset) {
   EXPECT_EQ(read(file("b.tsv", "x\ty\n1\t2\n"), xy_), (Sets{{"b", {1, 2}}}));
 }
 
+// "Dataset" is not "dataset"; that all rows are one data set has to be said.
+TEST_F(Observed, AColumnThatMayTellDataSetsApartIsPointedAt) {
+  struct Heard : SilentProgress {
+    void warn(std::string_view message) override { said += message; }
+    std::string said;
+  } heard;
+  xy_.notes = &heard;
+  const auto path = file("a.csv", "y,Dataset,x\n2,s,1\n6,t,5\n");
+  EXPECT_EQ(read(path, xy_), (Sets{{"a", {1, 2, 5, 6}}}));
+  EXPECT_EQ(heard.said,
+            path +
+                ": all rows are taken for one data set; if column 'Dataset' tells data sets apart, "
+                "add --by Dataset");
+  heard.said.clear();
+  xy_.by = {"Dataset"};
+  EXPECT_EQ(read(path, xy_), (Sets{{"s", {1, 2}}, {"t", {5, 6}}}));
+  EXPECT_EQ(heard.said, "");
+}
+
 TEST_F(Observed, ScatteredRowsAreGathered) {
   ObservedOptions options{{"x"}, {"subject", "day"}};
   const auto path = file("a.csv", "subject,day,x\na,1,1\nb,1,2\na,1,3\na,2,4\n");
