@@ -63,6 +63,7 @@ ObservedSet read_one(const AbcVerb& o, const Problem& problem, ProgressSink& pro
   options.missing_advice =
       "ABC compares complete data sets only: leave such rows out with --missing drop, or train a network for "
       "missing values (docs/data.md)";
+  options.nameless_advice = "fill it in, or leave such rows out with --missing drop";
   options.csv = o.csv;
   options.notes = &progress;
   std::vector<std::string> ids;

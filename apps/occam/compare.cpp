@@ -175,6 +175,7 @@ class CompareRun {
     options.given_advice =
         "column '{}' says under what conditions a row was observed, or which rows belong together, so every "
         "row needs it: leave such rows out with --missing drop";
+    options.nameless_advice = "fill it in, or leave such rows out with --missing drop";
     options.csv = o_.csv;
     options.notes = progress_.get();
     for (const std::string& path : o_.data) {

@@ -1,5 +1,6 @@
 // check as a user runs it: the table, the verdict, the report, predictions out and in, bad input.
 #include <algorithm>
+#include <array>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,6 +51,49 @@ TEST_F(Check, PrintsATableBySizeAndAVerdict) {
       (*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --threads 7").out;
   EXPECT_EQ((*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --threads 1").out, seven);
   EXPECT_NE((*shell_)("occam check net.occam --datasets 300 --n 5,20 --quiet --seed 2").out, seven);
+}
+
+// What is wrong there is not the network's fault, nor that of its scope reference.
+TEST_F(Check, ASizeOutsideTheTrainingIsSaidToBeSo) {
+  const Outcome outcome = (*shell_)("occam check net.occam --datasets 300 --n 20,500 --quiet");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("N = 500 lies outside the sizes of the training, 1 to 100"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.out.find("N = 500: "), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("N = 20 lies"), std::string::npos) << outcome.out;
+}
+
+// "1" may be the name of the first model and the index of the second.
+TEST_F(Check, TrueModelsAreNamesOrIndicesInAllRows) {
+  const auto check = [&](const std::string& names, const std::string& truths) {
+    const auto comma = names.find(',');
+    std::string text = "true,p_" + names.substr(0, comma) + ",p_" + names.substr(comma + 1) + "\n";
+    for (const char truth : truths) text += std::string(1, truth) + ",0.9,0.1\n";
+    shell_->write("odd.csv", text);
+    return (*shell_)("occam check --predictions odd.csv --quiet");
+  };
+  const auto accuracy = [](const Outcome& outcome) { return column(outcome.out, "all").substr(21, 8); };
+  const Outcome by_name = check("1,2", std::string(300, '1') + '2');
+  EXPECT_EQ(by_name.code, 0) << by_name.err;
+  EXPECT_EQ(accuracy(by_name).find("1.0"), std::string::npos);
+  EXPECT_NE(accuracy(by_name).find("0.99"), std::string::npos) << by_name.out;
+  const Outcome by_index = check("1,2", std::string(300, '0') + '1');
+  EXPECT_EQ(by_index.code, 0) << by_index.err;
+  EXPECT_NE(accuracy(by_index).find("0.99"), std::string::npos) << by_index.out;
+  for (const auto& [names, truths, said] : std::vector<std::array<std::string, 3>>{
+           {"1,2", "111", "odd.csv: column 'true' can be read in two ways"},
+           {"1,2", "120",
+            "odd.csv:4: column 'true': '0' is an index, and the rows before have names of models"},
+           {"a,b", "ab1",
+            "odd.csv:4: column 'true': '1' is an index, and the rows before have names of models"},
+           {"a,b", "01a",
+            "odd.csv:4: column 'true': 'a' is the name of a model, and the rows before have indices"},
+           {"a,b", "c", "is neither a model nor an index from 0 to 1"}}) {
+    const Outcome refused = check(names, truths);
+    EXPECT_EQ(refused.code, 65) << names << " " << truths;
+    EXPECT_NE(refused.err.find(said), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(check("0,1", std::string(100, '0') + '1').code, 0);
 }
 
 TEST_F(Check, ReportHasMetricsPageAndTables) {

@@ -127,7 +127,7 @@ TEST_F(Population, OddGroupsAreSaidToBeSo) {
   EXPECT_EQ(of_one.code, 0) << of_one.err;
   EXPECT_NE(of_one.out.find("A group of one says little"), std::string::npos) << of_one.out;
   shell_.write("odd.csv", start + none);
-  fails(compare, 65, "odd.csv:122: data set 's2' is of no group: column 'group' is empty");
+  fails(compare, 65, "odd.csv:122: column 'group': the cell is empty, so data set 's2' is of no group; ");
 }
 
 TEST_F(Population, EvidenceAsDataComeInEndsWithTheAnswer) {

@@ -142,8 +142,21 @@ TEST_F(Outputs, TwoRunsOnOneOutputAreRefused) {
   EXPECT_NE(outcome.err.find("another run of occam (process "), std::string::npos) << outcome.err;
   // What the dead one left holds up nobody.
   EXPECT_TRUE(exists(".net.occam.lock"));
-  must(train + " --iterations 20 --validate-every 10 --validation-datasets 50 --scope-reference 0");
+  must("rm net.occam.checkpoint; " + train +
+       " --iterations 20 --validate-every 10 --validation-datasets 50 --scope-reference 0");
   EXPECT_FALSE(exists(".net.occam.lock"));
+}
+
+// The hours in it would be lost.
+TEST_F(Outputs, AnInterruptedTrainingIsNotOverwritten) {
+  const std::string train = "occam train beta-binomial -o net.occam" + quick_ + small_;
+  shell_.write("net.occam.checkpoint", "hours");
+  fails(train, 64,
+        {"net.occam.checkpoint holds an interrupted training of net.occam: go on with it with --resume, or "
+         "remove it to begin anew"});
+  EXPECT_EQ(shell_.read("net.occam.checkpoint"), "hours");
+  EXPECT_FALSE(exists("net.occam"));
+  must("rm net.occam.checkpoint; " + train);
 }
 
 TEST_F(Outputs, ALogThatCannotBeWrittenEndsNoTraining) {

@@ -37,6 +37,7 @@ TEST_F(Programs, AnyLanguageCanAnswerInText) {
   const auto request = nlohmann::json::parse(shell_.read("requests"));
   EXPECT_EQ(request["model"], "flat");
   EXPECT_EQ(request["columns"], 1);
+  EXPECT_EQ(request["names"], nlohmann::json{"x"});
   EXPECT_EQ(request["n"], (nlohmann::json{2, 2}));
   EXPECT_EQ(request["seeds"].size(), 2u);
   EXPECT_EQ(request["parameters"]["theta"].size(), 2u);
@@ -70,6 +71,27 @@ TEST_F(Programs, WrongAnswersAreTold) {
   script_fails("read line; echo 'error: theta is odd'; cat", {"it says: theta is odd"});
   script_fails("read line; printf '1\\nnan\\n1\\n1\\n'; cat", {"column 'x' is nan in row 2 of 2 (theta = "});
   script_fails("read line; printf '1\\n1\\n1\\n-inf\\n'; cat", {"column 'x' is -inf in row 2 of 2"});
+}
+
+// They would be taken for rows of the next data set.
+TEST_F(Programs, RowsThatNobodyAskedForAreRefused) {
+  const auto refused = [&](const std::string& text, const std::string& said) {
+    script(text, "simulator_sets = 1");
+    fails(simulate_ + " --threads 1", 65, {said});
+  };
+  refused("printf '1\\n2\\n'; while read line; do printf '1\\n0\\n'; done",
+          "it wrote before it was asked for rows");
+  refused("sleep 0.3; printf '1\\n2\\n'; while read line; do printf '1\\n0\\n'; done",
+          "it wrote before it was asked for rows");
+  // One row more for each data set, a while after the others: the first time, and the last.
+  refused("while read line; do printf '1\\n'; sleep 0.1; printf '0\\n'; sleep 0.1; printf '1\\n'; done",
+          "after answer 1 it wrote more than the rows it was asked for");
+}
+
+// Of the only answer, when nothing is asked any more; the rows before are shifted, too.
+TEST_F(Programs, RowsAfterTheLastAnswerAreRefused) {
+  script_fails("while read line; do for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done; done",
+               {"model 'flat' (simulator `sh s.sh`)", "after answer 1 it wrote more than the rows"});
 }
 
 TEST_F(Programs, AWorkerThatEndsAfterSomeAnswersIsTold) {
@@ -168,6 +190,76 @@ TEST_F(Programs, RSimulatesToo) {
                "source(file.path(Sys.getenv('OCCAM_HELPERS'), 'occam_simulator.R'))\n"
                "serve(list(flat = function(theta, n) 1:3))\n");
   fails(simulate_, 65, {"returned 3 rows and 1 columns, expected 2 and 1"});
+}
+
+// What an R function returns for two columns, a and b: in the order of its names, not of its places.
+TEST_F(Programs, RColumnsAreFoundByTheirNames) {
+  if (!has_r()) GTEST_SKIP() << "there is no Rscript";
+  shell_.write("p.toml",
+               "name = \"p\"\nn = 2\ncolumns = [\"a\", \"b [m]\"]\nsimulator = \"s.R\"\n"
+               "[model.one]\ntheta = 1\n[model.two]\ntheta = 2\n");
+  const auto returning = [&](const std::string& rows) {
+    shell_.write("s.R",
+                 "source(file.path(Sys.getenv('OCCAM_HELPERS'), 'occam_simulator.R'))\n"
+                 "f <- function(theta, n) " +
+                     rows + "\nserve(list(one = f, two = f))\n");
+  };
+  const std::string simulate = "occam simulate p.toml --datasets 1 --model one --quiet";
+  const std::string right = "dataset,model,a,b [m]\n0,one,1,0.5\n0,one,2,10\n";
+  for (const std::string rows :
+       {"data.frame('b [m]' = c(0.5, 10), a = 1:2, check.names = FALSE)",
+        "cbind('b [m]' = c(0.5, 10), a = 1:2)", "cbind(1:2, c(0.5, 10))",
+        "{ a <- 1:2; cbind(a, c(0.5, 10)) }", "cbind(c('1', '2'), c('0.5', '10'))",
+        "data.frame(a = c('1', '2'), 'b [m]' = factor(c(0.5, 10)), check.names = FALSE)"}) {
+    returning(rows);
+    EXPECT_EQ(must(simulate), right) << rows;
+  }
+  returning("cbind(a = 1:2, c = c(0.5, 10))");
+  fails(simulate, 65, {"model 'one' returned the columns 'a', 'c', expected 'a', 'b [m]', in any order"});
+  returning("{ b <- 1:2; cbind(b, c(0.5, 10)) }");
+  fails(simulate, 65, {"returned the columns 'b', '', expected 'a', 'b [m]'"});
+}
+
+// Codes of levels would depend on which of them a data set holds.
+TEST_F(Programs, TextOfRIsTakenForTheNumbersItSpells) {
+  if (!has_r()) GTEST_SKIP() << "there is no Rscript";
+  shell_.write("p.toml", coins("\"s.R\""));
+  const auto returning = [&](const std::string& rows) {
+    shell_.write("s.R",
+                 "source(file.path(Sys.getenv('OCCAM_HELPERS'), 'occam_simulator.R'))\n"
+                 "f <- function(theta, n) " +
+                     rows + "\nserve(list(flat = f, fair = f))\n");
+  };
+  for (const std::string rows : {"factor(c(20, 10))", "data.frame(x = factor(c(20, 10)))", "c('20', '10')"}) {
+    returning(rows);
+    EXPECT_EQ(must("occam simulate p.toml --datasets 1 --n 2 --model flat --quiet"),
+              "dataset,model,x\n0,flat,20\n0,flat,10\n")
+        << rows;
+  }
+  returning("data.frame(x = factor(c('left', 'right')))");
+  fails(simulate_, 65, {"model 'flat': column 'x' holds 'left', which is no number"});
+  returning("factor(c('left', 'right'))");
+  const Outcome outcome = shell_(simulate_);
+  EXPECT_EQ(outcome.code, 65);
+  EXPECT_NE(outcome.err.find("its result holds 'left', which is no number"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find("Warning"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Programs, TablesOfPythonAreReadByTheNamesOfTheirColumns) {
+  OCCAM_NEEDS_NUMPY();
+  shell_.write("p.toml",
+               "name = \"p\"\nn = 2\ncolumns = [\"a\", \"b\"]\nsimulator = \"s.py\"\n"
+               "[model.one]\ntheta = 1\n[model.two]\ntheta = 2\n");
+  const auto returning = [&](const std::string& rows) {
+    shell_.write("s.py", "from occam_simulator import serve\ndef f(theta, n, rng): return " + rows +
+                             "\nserve({'one': f, 'two': f})\n");
+  };
+  const std::string simulate = "occam simulate p.toml --datasets 1 --model one --quiet";
+  returning("{'b': [0.5, 10], 'a': [1, 2]}");
+  EXPECT_EQ(must(simulate), "dataset,model,a,b\n0,one,1,0.5\n0,one,2,10\n");
+  returning("{'c': [0.5, 10], 'a': [1, 2]}");
+  fails(simulate, 65, {"returned the columns ['c', 'a'], expected ['a', 'b'], in any order"});
 }
 
 TEST_F(Programs, HelpersAreWrittenOnRequest) {

@@ -2,6 +2,8 @@
 // every distribution within 5 standard errors (a false alarm in 1.7 million for each of about 60 figures).
 #include <cmath>
 #include <functional>
+#include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +65,42 @@ TEST(OwnRandom, StreamsDifferInEitherSeed) {
   EXPECT_NE(x, b());
   EXPECT_NE(x, c());
   EXPECT_EQ(x, again());
+}
+
+// What is no argument of a distribution is a mistake of the simulator, and its values would look like others.
+TEST(OwnRandom, ArgumentsThatCannotBeAreRefused) {
+  using occam::Random;
+  const auto refusal = [](const auto& draw) -> std::string {
+    Random rng(1, 2);
+    try {
+      draw(rng);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([](Random& r) { r.uniform(3, 1); }), "uniform: low must not be above high");
+  EXPECT_EQ(refusal([](Random& r) { r.integer(5, 2); }), "integer: low must not be above high");
+  EXPECT_EQ(refusal([](Random& r) { r.bernoulli(-0.3); }), "bernoulli: p must be in 0..1");
+  EXPECT_EQ(refusal([](Random& r) { r.bernoulli(NAN); }), "bernoulli: p must be in 0..1");
+  EXPECT_EQ(refusal([](Random& r) { r.binomial(5, 1.5); }), "binomial: p must be in 0..1");
+  EXPECT_EQ(refusal([](Random& r) { r.binomial(-5, 0.5); }),
+            "binomial: the number of trials must not be below 0");
+  EXPECT_EQ(refusal([](Random& r) { r.normal(0, -1); }),
+            "normal: the standard deviation must not be below 0");
+  EXPECT_EQ(refusal([](Random& r) { r.exponential(-1); }), "exponential: the rate must not be below 0");
+  EXPECT_EQ(refusal([](Random& r) { r.gamma(1, -1); }), "gamma: the scale must not be below 0");
+  EXPECT_EQ(refusal([](Random& r) { r.gamma(0); }), "gamma: the shape must be above 0");
+  EXPECT_EQ(refusal([](Random& r) { r.poisson(-1); }), "poisson: the mean must be in 0..1e15");
+  // Ends count as arguments, also where rounding went a little beyond them.
+  EXPECT_EQ(refusal([](Random& r) {
+              r.uniform(1, 1);
+              r.integer(2, 2);
+              r.normal(0, 0);
+              r.bernoulli(1 + 1e-15);
+              r.binomial(0, 0);
+            }),
+            "");
 }
 
 }  // namespace

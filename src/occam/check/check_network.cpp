@@ -55,6 +55,22 @@ class Sizes {
     table.rows.push_back(std::move(row));
   }
 
+  // A size that the network was not trained for: whatever is found there is no fault of the network's.
+  void add_outside(const std::string& n, std::pair<std::int64_t, std::int64_t> trained,
+                   const std::vector<Finding>& findings) {
+    bool fine = true;
+    for (const Finding& finding : findings) {
+      for (const Judgement& judgement : finding.judgements)
+        fine = fine && judgement.severity == Severity::fine;
+    }
+    finding_.judgements.push_back(
+        {fine ? Severity::note : Severity::warning,
+         fmt::format("N = {} lies outside the sizes of the training, {} to {}: its answers there {}", n,
+                     trained.first, trained.second, fine ? "happen to be right." : "are not to be trusted."),
+         fmt::format("This says nothing of the sizes trained on. `occam compare` calls such data sets "
+                     "outside-training; train for a larger range of n to have answers for them.")});
+  }
+
   // What is not fine, with the size in front.
   void add_judgements(const std::string& n, const std::vector<Finding>& findings) {
     for (const Finding& finding : findings) {
@@ -189,6 +205,9 @@ CheckResult check_network(Comparator& comparator, const Problem& problem, const 
     sizes.add(n, data_sets, findings);
     if (all) {
       report.findings = std::move(findings);
+    } else if (const auto trained = problem.sizes();
+               *predicted.n < trained.first || *predicted.n > trained.second) {
+      sizes.add_outside(n, trained, findings);
     } else {
       sizes.add_judgements(n, findings);
     }

@@ -74,6 +74,7 @@ class TextReader final : public PredictionReader {
       exact_names_.push_back("exact_" + layout_.model_names[j]);
       exact_.push_back(reader_.column_index(exact_names_.back()));
     }
+    settle_truth(path, format);
   }
 
   const PredictionLayout& layout() const override { return layout_; }
@@ -106,27 +107,77 @@ class TextReader final : public PredictionReader {
     check_probabilities({to.data() + first, columns.size()}, where, names);
   }
 
-  // A name, or else an index.
-  std::int32_t true_model(const std::string& where) const {
-    const std::string_view text = reader_.text(truth_);
+  // The place of a model of this name; -1 where there is none.
+  std::int32_t by_name(std::string_view text) const {
     const auto& names = layout_.model_names;
     const auto found = std::find(names.begin(), names.end(), text);
-    if (found != names.end()) return static_cast<std::int32_t>(found - names.begin());
+    return found == names.end() ? -1 : static_cast<std::int32_t>(found - names.begin());
+  }
+  std::int32_t by_index(std::string_view text) const {
     std::int32_t index = -1;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), index);
-    const bool is_index = !text.empty() && status == std::errc{} && end == text.data() + text.size();
-    if (is_index && index >= 0 && index < layout_.J()) return index;
-    const std::vector<std::string> none;
+    const bool whole = !text.empty() && status == std::errc{} && end == text.data() + text.size();
+    return whole && index >= 0 && index < layout_.J() ? index : -1;
+  }
+
+  // What the column means has to hold for all of it: "1" may be the name of the first model and the index of
+  // the second. Where names are like indices, the whole column decides, before any row is used.
+  void settle_truth(const std::string& path, const CsvFormat& format) {
+    const auto& names = layout_.model_names;
+    bool alike = true;
+    for (std::int32_t j = 0; j < layout_.J(); ++j) {
+      const std::int32_t index = by_index(names[static_cast<std::size_t>(j)]);
+      alike = alike && (index < 0 || index == j);
+    }
+    if (alike) return;
+    bool all_names = true, all_indices = true, differ = false;
+    for (CsvReader rows = CsvReader::open(path, {.format = format}); rows.next();) {
+      const std::int32_t name = by_name(rows.text(truth_)), index = by_index(rows.text(truth_));
+      all_names = all_names && name >= 0;
+      all_indices = all_indices && index >= 0;
+      differ = differ || name != index;
+    }
+    if (all_names && all_indices && differ) {
+      throw Error(
+          ErrorKind::bad_data,
+          "{}: column 'true' can be read in two ways, as the names of models or as their indices from 0: "
+          "give the models names that are no numbers",
+          path);
+    }
+    if (all_names || all_indices) meaning_ = all_names ? Truth::names : Truth::indices;
+  }
+
+  // A name or an index, the same in all rows.
+  std::int32_t true_model(const std::string& where) {
+    const std::string_view text = reader_.text(truth_);
+    const std::int32_t name = by_name(text), index = by_index(text);
+    const bool is_name = name >= 0 && meaning_ != Truth::indices;
+    if (is_name || (index >= 0 && meaning_ != Truth::names)) {
+      // Names that are their own indices say nothing of what the others are.
+      if (name != index) meaning_ = is_name ? Truth::names : Truth::indices;
+      return is_name ? name : index;
+    }
+    if (name >= 0 || index >= 0) {
+      throw Error(
+          ErrorKind::bad_data,
+          "{}: column 'true': '{}' is {}, and the rows before have {}; expected one of them in all rows",
+          where, shown(text), name >= 0 ? "the name of a model" : "an index",
+          name >= 0 ? "indices" : "names of models");
+    }
+    const bool number = text.find_first_not_of("-0123456789") == std::string_view::npos;
     throw Error(ErrorKind::bad_data, "{}: column 'true': '{}' is neither a model nor an index from 0 to {}{}",
                 where, shown(text), layout_.J() - 1,
-                is_index || names.size() > 20 ? "" : did_you_mean(text, names));
+                number || layout_.model_names.size() > 20 ? "" : did_you_mean(text, layout_.model_names));
   }
+
+  enum class Truth { open, names, indices };
 
   CsvReader reader_;
   PredictionLayout layout_;
   std::vector<std::size_t> p_, exact_;
   std::vector<std::string> p_names_, exact_names_;
   std::size_t truth_ = 0, n_ = 0, u_ = 0;
+  Truth meaning_ = Truth::open;
 };
 
 class ArrayReader final : public PredictionReader {

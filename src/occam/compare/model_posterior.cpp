@@ -187,6 +187,16 @@ double ModelPosterior::agreement(std::int64_t b) const {
   return static_cast<double>(same) / static_cast<double>(K_);
 }
 
+namespace {
+
+std::string_view without_blanks(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+}  // namespace
+
 std::vector<double> parse_model_prior(const std::string& text, const std::vector<std::string>& model_names) {
   std::vector<double> prior(model_names.size(), 0.0);
   std::vector<bool> seen(model_names.size(), false);
@@ -196,12 +206,13 @@ std::vector<double> parse_model_prior(const std::string& text, const std::vector
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     const auto equals = item.find('=');
     double value = 0;
-    const std::string_view number = equals == std::string_view::npos ? "" : item.substr(equals + 1);
+    const std::string_view number =
+        equals == std::string_view::npos ? "" : without_blanks(item.substr(equals + 1));
     const auto [end, status] = from_chars(number.data(), number.data() + number.size(), value);
     if (number.empty() || status != std::errc{} || end != number.data() + number.size()) {
       throw Error(ErrorKind::usage, "model prior: '{}' is not MODEL=PROBABILITY", item);
     }
-    const std::string_view name = item.substr(0, equals);
+    const std::string_view name = without_blanks(item.substr(0, equals));
     std::size_t j = 0;
     while (j < model_names.size() && model_names[j] != name) ++j;
     if (j == model_names.size()) {

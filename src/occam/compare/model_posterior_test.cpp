@@ -59,6 +59,7 @@ TEST(ModelPosterior, RefusesBadPriors) {
     EXPECT_THROW(answers.with_model_prior(prior), Error);
   }
   EXPECT_EQ(parse_model_prior("c=0.75,a=.25", {"a", "b", "c"}), (std::vector<double>{0.25, 0, 0.75}));
+  EXPECT_EQ(parse_model_prior(" c = 0.75, a=.25 ", {"a", "b", "c"}), (std::vector<double>{0.25, 0, 0.75}));
   for (const std::string text : {"d=1", "a", "a=", "a=x", "a=0.5,a=0.5", "a=1,"}) {
     if (text == "a=1,") continue;  // a trailing comma is harmless
     EXPECT_THROW(parse_model_prior(text, {"a", "b", "c"}), Error) << text;

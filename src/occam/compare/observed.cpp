@@ -1,6 +1,7 @@
 #include "occam/compare/observed.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -27,15 +28,19 @@ std::vector<bool> may_miss(const ObservedOptions& options) {
   return result;
 }
 
+// "{}" in the advice stands for the name of the column.
+[[noreturn]] void refuse_with_advice(const std::string& what, std::string advice, const std::string& column) {
+  if (const auto at = advice.find("{}"); at != std::string::npos) advice.replace(at, 2, shown(column));
+  throw Error(ErrorKind::bad_data, "{}{}{}", what, advice.empty() ? "" : "; ", advice);
+}
+
 // A missing value where none may be; `what` says where and what.
 [[noreturn]] void refuse_missing(const ObservedOptions& options, std::size_t column,
                                  const std::string& what) {
   const bool given = std::find(options.given.begin(), options.given.end(),
                                static_cast<std::int64_t>(column)) != options.given.end();
-  std::string advice = given && !options.given_advice.empty() ? options.given_advice : options.missing_advice;
-  if (const auto at = advice.find("{}"); at != std::string::npos)
-    advice.replace(at, 2, shown(options.columns[column]));
-  throw Error(ErrorKind::bad_data, "{}{}{}", what, advice.empty() ? "" : "; ", advice);
+  const bool apart = given && !options.given_advice.empty();
+  refuse_with_advice(what, apart ? options.given_advice : options.missing_advice, options.columns[column]);
 }
 
 // Collects rows into data sets and data sets into chunks.
@@ -73,6 +78,7 @@ class Chunk {
     if (needed > data_.capacity()) data_.reserve(std::max(needed, 2 * data_.capacity()));
     for (std::int64_t r = 0; r < count; ++r) row(values + r * D_);
   }
+  void count_dropped(std::int64_t rows) { summary_.dropped_rows += rows; }
   void flush() {
     forget_empty();
     if (ids_.empty()) return;
@@ -115,6 +121,11 @@ class Chunk {
   std::vector<std::int64_t> offsets_ = {0};
 };
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string file_stem(const std::string& path) {
   if (path == "-") return "stdin";
   const auto slash = path.find_last_of('/');
@@ -142,13 +153,19 @@ class CsvDataSets {
         std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
     if (by_.empty() && options.by_dataset && !reserved && reader_.has_column("dataset"))
       by_.push_back(reader_.column_index("dataset"));
+    if (by_.empty() && options.by_dataset && !reserved) say_of_other_case(options.notes);
+    whose_ = by_;
+    if (group_) whose_.push_back(*group_);
   }
 
+  // Rows of which it is not known whose they are, are refused or left out.
   bool next() {
-    if (!reader_.next()) return false;
+    do {
+      if (!reader_.next()) return false;
+    } while (is_left_out());
     key_.clear();
     for (const std::size_t column : by_) {
-      const std::string_view text = reader_.text(column);
+      const std::string_view text = reader_.label(column);
       // With its length, so that "a/b" and "c" are not taken for "a" and "b/c", whatever cells hold.
       key_ += std::to_string(text.size());
       key_ += ':';
@@ -165,18 +182,14 @@ class CsvDataSets {
     std::string id;
     for (std::size_t i = 0; i < by_.size(); ++i) {
       if (i > 0) id += '/';
-      id += reader_.text(by_[i]);
+      id += reader_.label(by_[i]);
     }
     return id;
   }
   // The group of the row's data set; `known` is what an earlier row said.
   std::string group(const std::string* known = nullptr) const {
     if (!group_) return "";
-    const std::string_view text = reader_.text(*group_);
-    if (text.empty()) {
-      throw Error(ErrorKind::bad_data, "{}:{}: data set '{}' is of no group: column '{}' is empty",
-                  reader_.name(), reader_.line(), shown(id()), shown(reader_.columns()[*group_]));
-    }
+    const std::string_view text = reader_.label(*group_);
     if (known != nullptr && text != *known) {
       throw Error(ErrorKind::bad_data,
                   "{}:{}: data set '{}' has rows of two groups: '{}' and '{}' in column '{}'", reader_.name(),
@@ -189,7 +202,7 @@ class CsvDataSets {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t column = columns_[c];
       if (is_label_[c]) {
-        if (const auto number = names_.number(reader_.text(column))) {
+        if (const auto number = names_.number(reader_.label(column))) {
           row.push_back(*number);
           continue;
         }
@@ -205,8 +218,43 @@ class CsvDataSets {
     }
   }
   const CsvReader& reader() const { return reader_; }
+  std::int64_t left_out() const { return left_out_; }
 
  private:
+  // "Dataset" may be what is meant by "dataset"; the user decides.
+  void say_of_other_case(ProgressSink* notes) const {
+    for (const std::string& column : reader_.columns()) {
+      if (notes == nullptr || in_lower_case(column) != "dataset" || is_read(column)) continue;
+      notes->warn(
+          fmt::format("{}: all rows are taken for one data set; if column '{}' tells data sets apart, add "
+                      "--by {}",
+                      reader_.name(), shown(column), shown(column)));
+    }
+  }
+  bool is_read(const std::string& column) const {
+    return std::find(options_.columns.begin(), options_.columns.end(), column) != options_.columns.end();
+  }
+  bool is_left_out() {
+    bool missing = false;
+    for (const std::size_t column : whose_) {
+      if (!reader_.is_missing(column)) continue;
+      missing = true;
+      if (options_.missing == MissingRows::refuse) refuse_nameless(column);
+    }
+    left_out_ += missing ? 1 : 0;
+    return missing;
+  }
+  [[noreturn]] void refuse_nameless(std::size_t column) const {
+    std::string what;
+    try {
+      reader_.refuse_missing(column);
+    } catch (const Error& error) {
+      what = error.what();
+    }
+    what += column == group_ ? fmt::format(", so data set '{}' is of no group", shown(id()))
+                             : ", so the row is of no data set";
+    refuse_with_advice(what, options_.nameless_advice, reader_.columns()[column]);
+  }
   [[noreturn]] void refuse(std::size_t c) const {
     try {
       reader_.number(columns_[c], MissingValues::refuse);
@@ -222,7 +270,9 @@ class CsvDataSets {
   std::vector<bool> may_miss_;  // (D)
   std::vector<std::size_t> columns_, by_;
   std::optional<std::size_t> group_;
-  std::vector<bool> is_label_;  // (D)
+  std::vector<std::size_t> whose_;  // columns that say whose a row is
+  std::int64_t left_out_ = 0;       // rows where one of these is missing
+  std::vector<bool> is_label_;      // (D)
   LabelNames names_;
 };
 
@@ -284,7 +334,8 @@ void stream_csv(const ObservedCsv& file, const ObservedOptions& options, Chunk& 
     rows.values(values);
     chunk.row(values.data());
   }
-  if (!any) refuse_empty(rows.reader().name());
+  chunk.count_dropped(rows.left_out());
+  if (!any && rows.left_out() == 0) refuse_empty(rows.reader().name());
 }
 
 // Data sets whose rows are scattered over the file, in the order of their first rows.
@@ -305,6 +356,7 @@ void gather_csv(const ObservedCsv& file, const ObservedOptions& options, Chunk& 
     rows.values(values);
     sets[place->second].insert(sets[place->second].end(), values.begin(), values.end());
   }
+  chunk.count_dropped(rows.left_out());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     chunk.begin(ids[i], groups[i]);
     chunk.rows(sets[i].data(), static_cast<std::int64_t>(sets[i].size() / options.columns.size()));

@@ -37,11 +37,13 @@ struct ObservedOptions {
   // What to try instead, for messages, and where the column is `given` (empty: the same): "{}" stands for its
   // name. May be empty.
   std::string missing_advice, given_advice;
+  // The same where the cell that says whose a row is (`by`, `group`) is missing.
+  std::string nameless_advice;
   CsvFormat csv;                  // what separates cells, and the decimal mark
   ProgressSink* notes = nullptr;  // told how a csv file was read, where that is not the usual
 };
 
-// What was left out because values were missing.
+// What was left out because values were missing, or it was not known whose they are.
 struct ObservedSummary {
   std::int64_t dropped_rows = 0;
   std::vector<std::string> lost_sets;  // ids of data sets of which no row was left

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "occam/compare/range_check.hpp"
 #include "occam/core/error.hpp"
@@ -43,6 +44,25 @@ TEST_F(Observed, CsvByNameAndByDataset) {
   const auto path = file("a.csv", "y,dataset,x\n2,s,1\n4,s,3\n6,t,5\n");
   EXPECT_EQ(read(path, xy_), (Sets{{"s", {1, 2, 3, 4}}, {"t", {5, 6}}}));
   EXPECT_EQ(read(file("b.tsv", "x\ty\n1\t2\n"), xy_), (Sets{{"b", {1, 2}}}));
+}
+
+// "Dataset" is not "dataset"; that all rows are one data set has to be said.
+TEST_F(Observed, AColumnThatMayTellDataSetsApartIsPointedAt) {
+  struct Heard : SilentProgress {
+    void warn(std::string_view message) override { said += message; }
+    std::string said;
+  } heard;
+  xy_.notes = &heard;
+  const auto path = file("a.csv", "y,Dataset,x\n2,s,1\n6,t,5\n");
+  EXPECT_EQ(read(path, xy_), (Sets{{"a", {1, 2, 5, 6}}}));
+  EXPECT_EQ(heard.said,
+            path +
+                ": all rows are taken for one data set; if column 'Dataset' tells data sets apart, "
+                "add --by Dataset");
+  heard.said.clear();
+  xy_.by = {"Dataset"};
+  EXPECT_EQ(read(path, xy_), (Sets{{"s", {1, 2}}, {"t", {5, 6}}}));
+  EXPECT_EQ(heard.said, "");
 }
 
 TEST_F(Observed, ScatteredRowsAreGathered) {
@@ -151,6 +171,37 @@ TEST_F(Observed, MissingValuesAreKeptWhereTheyMayBe) {
   EXPECT_EQ(marked(read(folder_ / "b.csv", options)), (Sets{{"b", {1, -1}}}));
 }
 
+// Nobody is called "NA": whose such a row is, is not known.
+TEST_F(Observed, RowsOfNobodyAreRefusedOrLeftOut) {
+  ObservedOptions options{{"x"}, {"who"}};
+  options.group = "clinic";
+  options.nameless_advice = "fill in '{}'";
+  const auto refusal = [&](const std::string& text) {
+    return testing_support::failure_of([&] { read(file("a.csv", "who,clinic,x\n" + text), options); });
+  };
+  for (const std::string cell : {"NA", "", "NaN", " nan "}) {
+    std::string said = refusal("ann,A,1\n" + cell + ",A,2\n");
+    EXPECT_NE(said.find("a.csv:3: column 'who': the "), std::string::npos) << said;
+    EXPECT_NE(said.find(", so the row is of no data set; fill in 'who'"), std::string::npos) << said;
+    said = refusal("ann,A,1\nben," + cell + ",2\n");
+    EXPECT_NE(said.find("a.csv:3: column 'clinic': the "), std::string::npos) << said;
+    EXPECT_NE(said.find(", so data set 'ben' is of no group; fill in 'clinic'"), std::string::npos) << said;
+  }
+  options.missing = MissingRows::drop;
+  const auto scattered = file("b.csv", "who,clinic,x\nann,A,1\nNA,A,2\nben,B,3\nann,,4\nann,A,5\n");
+  EXPECT_EQ(read(scattered, options), (Sets{{"ann", {1, 5}}, {"ben", {3}}}));
+  const auto summary = read_observed(scattered, options, [](const ObservedSets&) {});
+  EXPECT_EQ(summary.dropped_rows, 2);
+  EXPECT_EQ(read(file("c.csv", "who,clinic,x\nNA,A,1\n"), options), Sets());
+}
+
+// As in headers, blanks around a name are nothing that anybody meant.
+TEST_F(Observed, BlanksAroundNamesTellNobodyApart) {
+  ObservedOptions options{{"x"}, {"who"}};
+  const auto path = file("a.csv", "who,x\n1,1\n 1,2\n1 ,3\n\" 1\",4\n");
+  EXPECT_EQ(read(path, options), (Sets{{"1", {1, 2, 3}}, {" 1", {4}}}));
+}
+
 TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   NetworkFile network;
   network.columns = {"x", "rt"};
@@ -187,6 +238,27 @@ TEST_F(Observed, ValuesOutsideTheTrainedRangeAreNamed) {
   RangeCheck none(network);
   none.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
   EXPECT_TRUE(none.warnings().empty());
+}
+
+// Means of two counts lie within the range of counts.
+TEST_F(Observed, ValuesThatAreNotWholeAreNamedWhereAllWere) {
+  NetworkFile network;
+  network.columns = {"count", "rt"};
+  network.ranges = {{0, 20, 0, 20}, {0, 8, 0.25, 6}};
+  const std::vector<float> values = {4, 0.5f, 4.5f, 1, 6.5f, 0.1f, NAN, 3};
+  const std::vector<std::int64_t> offsets = {0, 2, 4};
+  const auto notes = [&](RangeCheck& check) {
+    return check.add({"anna", "bob"}, {{values.data(), 4, 2, 2}, offsets.data(), 2});
+  };
+  RangeCheck unknown(network);  // a file of before
+  EXPECT_EQ(notes(unknown)[0], "");
+  network.record = {{"whole_columns", {0, 7, "x"}}};
+  RangeCheck check(network);
+  EXPECT_EQ(notes(check)[0], "1 of 2 values of count not whole, as all in training were");
+  ASSERT_EQ(check.warnings().size(), 1u);
+  EXPECT_NE(check.warnings()[0].find("column 'count': 2 of 3 values are no whole numbers"),
+            std::string::npos);
+  EXPECT_NE(check.warnings()[0].find("the first is 4.5 in data set 'anna'"), std::string::npos);
 }
 
 TEST_F(Observed, ChunksAreBoundedAndLoseNothing) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace occam {
 
@@ -26,6 +27,29 @@ RangeCheck::RangeCheck(const NetworkFile& file) {
   for (const std::int64_t label : columns_in(file.labels)) {
     if (label < std::ssize(columns_)) columns_[static_cast<std::size_t>(label)].label = true;
   }
+  if (!file.record.is_object()) return;
+  const auto whole = file.record.find("whole_columns");
+  if (whole == file.record.end() || !whole->is_array()) return;
+  for (const auto& place : *whole) {
+    if (!place.is_number_integer()) continue;
+    const auto at = place.get<std::int64_t>();
+    if (at >= 0 && at < std::ssize(columns_)) columns_[static_cast<std::size_t>(at)].whole = true;
+  }
+}
+
+void RangeCheck::look_at(Column& column, double x, const std::string& id) {
+  ++column.values;
+  if (column.whole && x != std::floor(x) && column.broken++ == 0) {
+    column.first_broken = x;
+    column.where_broken = id;
+  }
+  const double distance = beyond(column.range, x);
+  if (!(distance > 0)) return;
+  ++column.outside;
+  if (distance <= column.distance) return;
+  column.distance = distance;
+  column.furthest = x;
+  column.where = id;
 }
 
 std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ragged<const float> data) {
@@ -35,23 +59,20 @@ std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ra
     for (std::size_t d = 0; d < columns_.size(); ++d) {
       Column& column = columns_[d];
       if (column.label) continue;
-      const std::int64_t before = column.outside;
+      const std::int64_t outside = column.outside, broken = column.broken;
       for (std::int64_t r = data.offsets[b]; r < data.offsets[b + 1]; ++r) {
         const double x = data.x.row(r)[d];
-        if (std::isnan(x)) continue;  // missing
-        ++column.values;
-        const double distance = beyond(column.range, x);
-        if (!(distance > 0)) continue;
-        ++column.outside;
-        if (distance <= column.distance) continue;
-        column.distance = distance;
-        column.furthest = x;
-        column.where = ids[at];
+        if (!std::isnan(x)) look_at(column, x, ids[at]);  // else missing
       }
-      if (column.outside == before) continue;
-      notes[at] += fmt::format("{}{} of {} values of {} outside {:.6g} to {:.6g}",
-                               notes[at].empty() ? "" : "; ", column.outside - before, data.size(b),
-                               column.name, column.range.smallest, column.range.largest);
+      const auto add = [&](const std::string& note) { notes[at] += (notes[at].empty() ? "" : "; ") + note; };
+      if (column.outside > outside) {
+        add(fmt::format("{} of {} values of {} outside {:.6g} to {:.6g}", column.outside - outside,
+                        data.size(b), column.name, column.range.smallest, column.range.largest));
+      }
+      if (column.broken > broken) {
+        add(fmt::format("{} of {} values of {} not whole, as all in training were", column.broken - broken,
+                        data.size(b), column.name));
+      }
     }
   }
   return notes;
@@ -60,6 +81,13 @@ std::vector<std::string> RangeCheck::add(const std::vector<std::string>& ids, Ra
 std::vector<std::string> RangeCheck::warnings() const {
   std::vector<std::string> messages;
   for (const Column& column : columns_) {
+    if (column.broken > 0) {
+      messages.push_back(fmt::format(
+          "column '{}': {} of {} values are no whole numbers, and the network was trained on whole "
+          "numbers only; the first is {:.6g} in data set '{}'. Are they counts or codes, as "
+          "simulated?",
+          column.name, column.broken, column.values, column.first_broken, column.where_broken));
+    }
     if (column.outside == 0) continue;
     messages.push_back(
         fmt::format("column '{}': {} of {} values lie outside what the network was trained on ({:.6g} to "

@@ -14,7 +14,8 @@ struct CoarseColumn {
   double value = 0, step = 0;  // a typical large one, and how far the next one is from it
 };
 
-// Columns whose values, in most data sets, differ from each other by no more than some steps.
+// Columns whose values, in most data sets, differ from each other by no more than some steps; also where they
+// do not differ at all, and the differences must have been lost.
 std::vector<CoarseColumn> coarse_columns(Ragged<const float> data);
 
 }  // namespace occam

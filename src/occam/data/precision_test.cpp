@@ -29,6 +29,13 @@ TEST(Precision, SecondsSince1970AreKeptInStepsOfTwoMinutes) {
   EXPECT_EQ(found[0].step, 128);
 }
 
+// Differences of less than a step leave the same value in all rows, or two of them.
+TEST(Precision, DifferencesThatAreLostAreNoticed) {
+  EXPECT_EQ(coarse([](Rng& rng) { return 1.6e9 + rng.normal(); }).size(), 1u);
+  EXPECT_EQ(coarse([](Rng& rng) { return 1.6e9 + 20 * rng.normal(); }).size(), 1u);
+  EXPECT_EQ(coarse([](Rng& rng) { return 1000 + 1.4e-5 * rng.normal(); }).size(), 1u);
+}
+
 TEST(Precision, OtherNumbersAreKeptWellEnough) {
   EXPECT_TRUE(coarse([](Rng& rng) { return 1e9 + 1e6 * rng.uniform(); }).empty()) << "seven digits are there";
   EXPECT_TRUE(coarse([](Rng& rng) { return 1e-9 * rng.uniform(); }).empty());

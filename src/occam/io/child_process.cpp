@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -205,6 +206,11 @@ ssize_t ChildProcess::write(std::string_view bytes) const {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (count >= 0) return count;
   return reason == EAGAIN || reason == EINTR ? 0 : -1;
+}
+
+int ChildProcess::unread() const {
+  int bytes = 0;
+  return input_ >= 0 && ::ioctl(input_, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
 void ChildProcess::close_input() {

@@ -40,6 +40,8 @@ class ChildProcess {
   // Writes to its input what fits and returns how much; 0 when it does not read at present, -1 when it never
   // will again. No signal is raised.
   ssize_t write(std::string_view bytes) const;
+  // Bytes written to its input that it has not taken yet; 0 where the system cannot tell.
+  int unread() const;
   void close_input();
   // Has it killed, and all that it started, if it has not ended.
   void kill();

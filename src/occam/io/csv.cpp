@@ -10,7 +10,6 @@
 #include <istream>
 #include <iterator>
 #include <limits>
-#include <unordered_set>
 
 #include <fmt/ranges.h>
 
@@ -208,8 +207,11 @@ std::size_t find_column(const std::vector<std::string>& columns, std::string_vie
 }
 
 std::size_t require_column(const std::vector<std::string>& columns, std::string_view column,
-                           std::string_view name) {
+                           std::string_view name, std::size_t header_line) {
   const std::size_t index = find_column(columns, column);
+  if (std::count(columns.begin(), columns.end(), column) > 1) {
+    throw Error(ErrorKind::bad_data, "{}:{}: two columns are named '{}'", name, header_line, shown(column));
+  }
   if (index < columns.size()) return index;
   const std::string nearest = nearest_name(column, columns);
   const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", shown(nearest));
@@ -281,7 +283,7 @@ bool CsvReader::has_column(std::string_view column) const {
 }
 
 std::size_t CsvReader::column_index(std::string_view column) const {
-  return require_column(columns_, column, name_);
+  return require_column(columns_, column, name_, header_line_);
 }
 
 // Says what a file is that is no text at all, rather than complain about its columns.
@@ -308,7 +310,7 @@ void CsvReader::read_header() {
     if (!next_row()) throw Error(ErrorKind::bad_data, "{}: the file is empty; expected a header row", name_);
   } while (is_blank());
   unescape_cells();
-  std::unordered_set<std::string_view> seen;
+  header_line_ = row_line_;
   columns_.reserve(cell_count_);
   for (std::size_t i = 0; i < cell_count_; ++i) {
     const std::string_view name = cells_[i].escaped ? std::string_view(unescaped_[i])
@@ -323,10 +325,6 @@ void CsvReader::read_header() {
     if (!cells_[i].quoted && column.find('\r') != std::string::npos) {
       throw Error(ErrorKind::bad_data, "{}:{}: carriage return inside the header; end lines with LF or CRLF",
                   name_, row_line_);
-    }
-    // Columns without a name (row numbers, trailing delimiters) can be many: nothing refers to them.
-    if (!column.empty() && !seen.insert(column).second) {
-      throw Error(ErrorKind::bad_data, "{}:{}: two columns are named '{}'", name_, row_line_, shown(column));
     }
   }
   decoded_.resize(columns_.size());
@@ -433,8 +431,13 @@ bool CsvReader::next_row() {
   }
 }
 
-// More cells than the header has: their commas may be decimal ones.
+// More cells than the header has: rows may have names, in quotes as R writes them, or their commas be decimal
+// ones.
 std::string CsvReader::count_hint() const {
+  if (cell_count_ == columns_.size() + 1 && cells_[0].quoted) {
+    return "; if each row begins with a name that has no column in the header, as write.table() of R has it, "
+           "write the file with row.names = FALSE";
+  }
   if (dialect_.separator != ',' || cell_count_ <= columns_.size()) return "";
   std::string hint = "; if the commas in it are decimal marks, ";
   hint += columns_.size() == 1
@@ -485,6 +488,20 @@ std::string_view CsvReader::text(std::size_t column) const {
   return kept;
 }
 
+std::string_view CsvReader::label(std::size_t column) const {
+  return cells_[column].quoted ? text(column) : without_blanks(text(column));
+}
+
+bool CsvReader::is_missing(std::size_t column) const {
+  double number = 0;
+  return parse_cell({cells_[column].data, cells_[column].size}, number) == CellStatus::missing;
+}
+
+void CsvReader::refuse_missing(std::size_t column) const {
+  if (is_missing(column))
+    refuse_cell(CellStatus::missing, dialect_, name_, row_line_, columns_[column], text(column));
+}
+
 double CsvReader::number(std::size_t column, MissingValues missing) const {
   double number = 0;
   // A cell with doubled quotes is no number either way, so the raw bytes will do.
@@ -499,6 +516,7 @@ CsvTable::CsvTable(std::string text, std::string name, CsvOptions options)
     throw Error(ErrorKind::bad_data, "{}: larger than 1 TiB", name_);
   CsvReader reader = CsvReader::from_text(text_, name_, options_);
   columns_ = reader.columns();
+  header_line_ = reader.header_line_;
   dialect_ = reader.dialect_;
   std::size_t expected_line = 0;
   while (reader.next()) {
@@ -533,7 +551,7 @@ bool CsvTable::has_column(std::string_view column) const {
 }
 
 std::size_t CsvTable::column_index(std::string_view column) const {
-  return require_column(columns_, column, name_);
+  return require_column(columns_, column, name_, header_line_);
 }
 
 std::vector<double> CsvTable::numbers(std::string_view column) const {

@@ -32,7 +32,7 @@ struct CsvOptions {
 };
 
 // Goes through a file row by row, in memory that does not grow with the file. All faults of the text are
-// Error(bad_data): nothing in the file, a column named twice, rows with too few or too many cells, blank
+// Error(bad_data): nothing in the file, rows with too few or too many cells, blank
 // lines inside the data, quotes that do not close.
 class CsvReader {
  public:
@@ -46,7 +46,8 @@ class CsvReader {
   const std::string& name() const { return name_; }
   const std::vector<std::string>& columns() const { return columns_; }
   bool has_column(std::string_view column) const;
-  // Error(bad_data) that lists the columns there are when there is no such column.
+  // Error(bad_data) that lists the columns there are when there is no such column, or says that there are
+  // two.
   std::size_t column_index(std::string_view column) const;
 
   // Moves to the next row; false at the end. Then the functions below speak of that row.
@@ -54,6 +55,12 @@ class CsvReader {
   std::size_t line() const { return row_line_; }  // where the row starts, from 1
   // The cell without its quotes, as UTF-8, valid until next().
   std::string_view text(std::size_t column) const;
+  // The cell as a name: like those of the header without blanks around it, unless it is quoted.
+  std::string_view label(std::size_t column) const;
+  // Whether the cell is a missing value, as a name or as a number.
+  bool is_missing(std::size_t column) const;
+  // Error(bad_data) where it is one, that says so.
+  void refuse_missing(std::size_t column) const;
   // The cell as a finite number, or NaN for a missing one if the options keep those; else Error(bad_data).
   double number(std::size_t column) const { return number(column, options_.missing); }
   // The same, whatever the options say of missing ones.
@@ -87,6 +94,7 @@ class CsvReader {
   CsvOptions options_;
   CsvDialect dialect_;
   std::vector<std::string> columns_;
+  std::size_t header_line_ = 0;
 
   ByteSource source_;         // empty when the whole text is there
   std::vector<char> buffer_;  // what was read from the source and not yet used
@@ -114,7 +122,8 @@ class CsvTable {
   const std::vector<std::string>& columns() const { return columns_; }
   std::size_t rows() const { return rows_; }  // without the header; 0 is no error here
   bool has_column(std::string_view column) const;
-  // Error(bad_data) that lists the columns there are when there is no such column.
+  // Error(bad_data) that lists the columns there are when there is no such column, or says that there are
+  // two.
   std::size_t column_index(std::string_view column) const;
 
   // A column as finite numbers (missing ones as the options say); the first other cell is Error(bad_data).
@@ -139,6 +148,7 @@ class CsvTable {
   CsvDialect dialect_;
   std::string text_;
   std::vector<std::string> columns_;
+  std::size_t header_line_ = 0;
   std::vector<PackedCell> cells_;  // (rows, columns)
   std::size_t rows_ = 0;
   // (row, line) wherever lines do not simply follow rows one by one.

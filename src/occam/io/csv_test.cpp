@@ -130,6 +130,15 @@ TEST(Csv, ParsesRandomDecimalsCorrectly) {
   }
 }
 
+// As long as nobody asks for one of them.
+TEST(Csv, ColumnsOfTheSameNameMayStandBeside) {
+  EXPECT_EQ(table_of("a,note,note\n1,x,y\n").numbers("a"), Numbers{1});
+  EXPECT_EQ(csv_failure("a,note,note\n1,2,3\n", "note"), "65: x.csv:1: two columns are named 'note'");
+  const std::string text = "a,note,note\n1,2,3\n";
+  const CsvReader reader = CsvReader::from_text(text, "x.csv");
+  EXPECT_EQ(failure_of([&] { reader.column_index("note"); }), "65: x.csv:1: two columns are named 'note'");
+}
+
 TEST(Csv, NamesFileLineAndColumn) {
   EXPECT_EQ(csv_failure("b,a\n\"1\n2\",3\n4,abc\n"), "65: x.csv:4: column 'a': 'abc' is not a number");
   EXPECT_EQ(csv_failure("a\n1\n1.5x\n"), "65: x.csv:3: column 'a': '1.5x' is not a number");
@@ -143,6 +152,10 @@ TEST(Csv, NamesFileLineAndColumn) {
   EXPECT_EQ(csv_failure("a,b\n1,\"2\"x\n"),
             "65: x.csv:2: text follows the closing quote of cell 2; double quotes inside a cell");
   EXPECT_EQ(csv_failure("a,b,a\n1,2,3\n"), "65: x.csv:1: two columns are named 'a'");
+  EXPECT_EQ(
+      csv_failure("\"a\",\"b\"\n\"1\",1,2\n"),
+      "65: x.csv:2: expected 2 cells as in the header, found 3; if each row begins with a name that has no "
+      "column in the header, as write.table() of R has it, write the file with row.names = FALSE");
   EXPECT_EQ(csv_failure(""), "65: x.csv: the file is empty; expected a header row");
   EXPECT_EQ(csv_failure("\n\n"), "65: x.csv: the file is empty; expected a header row");
   EXPECT_EQ(csv_failure("a\n1e999\n"), "65: x.csv:2: column 'a': '1e999' is beyond the range of numbers");

@@ -308,7 +308,7 @@ ObservedOptions PageSession::reading(const json& options) const {
   reading.labels = file.labels;
   reading.missing =
       options.value("missing", std::string("drop")) == "drop" ? MissingRows::drop : MissingRows::refuse;
-  reading.missing_advice = "choose to leave such rows out";
+  reading.missing_advice = reading.nameless_advice = "choose to leave such rows out";
   reading.csv = format_;
   reading.chunk_sets = 64;  // so that progress shows
   return reading;

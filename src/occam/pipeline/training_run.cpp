@@ -205,6 +205,12 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
   if (o.resume && !has_checkpoint(run.checkpoint)) {
     progress.warn(fmt::format("there is no checkpoint {}; starting from the beginning", run.checkpoint));
   }
+  if (!o.resume && has_checkpoint(run.checkpoint)) {
+    throw Error(
+        ErrorKind::usage,
+        "{} holds an interrupted training of {}: go on with it with --resume, or remove it to begin anew",
+        run.checkpoint, output);
+  }
   if (!o.table.empty()) run.table = read_table(o.table, o.csv, problem, progress);
   std::shared_ptr<TrainingLog> log;
   if (!o.log.empty() && writes_files()) {

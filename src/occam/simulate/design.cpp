@@ -373,6 +373,15 @@ class TakenDesign final : public Design {
   std::int64_t D_;
 };
 
+void refuse_nameless(const CsvReader& reader, std::size_t column) {
+  try {
+    reader.refuse_missing(column);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "{}, so the row is of nobody; fill it in, or leave such rows out of the file",
+                error.what());
+  }
+}
+
 // `labels`: names of columns whose values may be called anything.
 std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const std::string& by,
                                                 const std::vector<std::string>& names,
@@ -390,13 +399,14 @@ std::vector<TakenDesign::Subject> read_subjects(const std::string& path, const s
   std::unordered_map<std::string, std::size_t> index;
   std::vector<TakenDesign::Subject> subjects;
   while (reader.next()) {
-    const std::string id = by.empty() ? std::string() : std::string(reader.text(key));
+    if (!by.empty()) refuse_nameless(reader, key);
+    const std::string id = by.empty() ? std::string() : std::string(reader.label(key));
     const auto [place, fresh] = index.try_emplace(id, subjects.size());
     if (fresh) subjects.emplace_back();
     TakenDesign::Subject& subject = subjects[place->second];
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const bool mask = c + patterns >= columns.size();
-      if (const auto number = is_label[c] ? known.number(reader.text(columns[c])) : std::nullopt) {
+      if (const auto number = is_label[c] ? known.number(reader.label(columns[c])) : std::nullopt) {
         subject.push_back(*number);
         continue;
       }

@@ -147,6 +147,20 @@ TEST(Design, SubjectsOfAnExperimentAreTakenWholeOrCutShort) {
   EXPECT_EQ(counts(draw(*again, 30, 5), 2), counts(draw(*design, 30, 5), 2));
 }
 
+TEST(Design, RowsOfNobodyAreRefused) {
+  const testing_support::TemporaryFolder folder;
+  write_file_atomic(folder / "trials.csv", "subject,condition,dose\nanna,1,2\n anna,1,3\nNA,1,4\n");
+  const auto taken = [&] {
+    return make_design({{"from", "trials.csv"}, {"by", "subject"}}, kColumns, folder.path());
+  };
+  const std::string said = testing_support::failure_of(taken);
+  EXPECT_NE(said.find("trials.csv:4: column 'subject': the value is missing ('NA'), so the row is of nobody"),
+            std::string::npos)
+      << said;
+  write_file_atomic(folder / "trials.csv", "subject,condition,dose\nanna,1,2\n anna,1,3\n");
+  EXPECT_EQ(taken()->sizes(1, 1).second, 2) << "one subject";
+}
+
 TEST(Design, SaysWhatIsWrong) {
   const auto says = [](const json& table, const std::string& words) {
     try {

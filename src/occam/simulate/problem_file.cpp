@@ -47,6 +47,13 @@ bool is_identifier(std::string_view name) {
                      [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
 }
 
+// Names of columns become such arguments, too; in R they may hold dots.
+bool is_argument(std::string_view name) {
+  std::string plain(name);
+  std::replace(plain.begin() + (plain.empty() ? 0 : 1), plain.end(), '.', '_');
+  return is_identifier(plain);
+}
+
 class ProblemReader {
  public:
   ProblemReader(toml::table root, std::string path, std::string folder, OwnFamilyMaker make = {})
@@ -105,6 +112,12 @@ class ProblemReader {
         fail(key, fmt::format("unknown key '{}'{}{}", key.str(), where, did_you_mean(key.str(), known)));
       }
     }
+  }
+
+  // Keys of the whole file stand above all tables; below the header of one they are the table's.
+  static std::string belongs_above(std::string_view header) {
+    return fmt::format("to say so of the whole file, it belongs above {}, before the first line in brackets",
+                       header);
   }
 
   std::string text_of(const toml::node& node, std::string_view key) const {
@@ -182,6 +195,7 @@ class ProblemReader {
         for (const toml::node& name : *names) add_column(name, {text_of(name, "columns"), ""});
       } else if (const toml::table* table = node->as_table()) {
         for (const auto& [key, value] : in_file_order(*table)) {
+          if (!table->is_inline()) refuse_key_of_file(*key, *value);
           add_column(*key, std::string(key->str()), *value);
         }
       } else {
@@ -199,12 +213,34 @@ class ProblemReader {
     }
   }
 
+  // Under [columns] it would be taken for a column.
+  void refuse_key_of_file(const toml::key& key, const toml::node& value) const {
+    static const std::vector<std::string> keys = {
+        "simulator", "simulator_timeout_s", "simulator_sets", "family", "ordered", "one_n_per_batch"};
+    if (value.is_table() || !is_one_of(key.str(), keys) || root_.contains(key.str())) return;
+    fail(key,
+         fmt::format("'{0}' stands below [columns], where it is the name of a column (which may be written "
+                     "{0} = {{ description = \"...\" }}); {1}",
+                     key.str(), belongs_above("[columns]")));
+  }
+
+  // Without quotes, the part of a name behind a dot is a key of its own.
+  void check_keys_of_column(const toml::table& table, const std::string& name) const {
+    const std::vector<std::string> known = {"role", "description", "unit", "missing", "same_as"};
+    for (const auto& [key, node] : table) {
+      if (is_one_of(key.str(), known)) continue;
+      fail(key,
+           fmt::format("unknown key '{0}' of column '{1}'{2}; if the column is called '{1}.{0}', quote the "
+                       "name: \"{1}.{0}\" = ...",
+                       key.str(), name, did_you_mean(key.str(), known)));
+    }
+  }
+
   // What stands behind the name of a column: a description, or a table.
   void add_column(const toml::key& key, const std::string& name, const toml::node& value) {
     const toml::table* table = value.as_table();
     if (table == nullptr) return add_column(key, {name, text_of(value, fmt::format("columns.{}", name))});
-    check_keys(*table, {"role", "description", "unit", "missing", "same_as"},
-               fmt::format(" of column '{}'", name));
+    check_keys_of_column(*table, name);
     Column column{name, ""};
     if (const toml::node* node = table->get("description"))
       column.description = text_of(*node, "description");
@@ -421,12 +457,13 @@ class ProblemReader {
     check_design_names(key);
     if (shared_parameters_ != nullptr) {
       for (const auto& [name, node] : in_file_order(*shared_parameters_)) {
-        if (!table.contains(name->str())) add_parameter(own, *name, *node);
+        if (!table.contains(name->str())) add_parameter(own, *name, *node, "[parameters]");
         used_parameters_.emplace_back(name->str());
       }
     }
     for (const auto& [name, node] : in_file_order(table)) {
-      if (!is_one_of(name->str(), kModelKeys)) add_parameter(own, *name, *node);
+      if (is_one_of(name->str(), kModelKeys)) continue;
+      add_parameter(own, *name, *node, fmt::format("[model.{}]", key.str()));
     }
     if (const toml::node* node = table.get("settings")) {
       fail(*node,
@@ -459,19 +496,25 @@ class ProblemReader {
   void check_design_names(const toml::key& key) const {
     if (!root_.contains("design")) return;
     for (const Column& column : columns_) {
-      if (!column.given() || (is_identifier(column.name) && !is_one_of(column.name, kTakenParameters)))
+      if (!column.given() || (is_argument(column.name) && !is_one_of(column.name, kTakenParameters)))
         continue;
-      fail(key,
-           fmt::format("the simulator of model '{}' gets the design by the names of its columns, and '{}' "
-                       "cannot be one: expected letters, digits and '_', not beginning with a digit, and "
-                       "none of {}",
-                       key.str(), column.name, fmt::join(kTakenParameters, ", ")));
+      fail(key, fmt::format(
+                    "the simulator of model '{}' gets the design by the names of its columns, and '{}' "
+                    "cannot be one: expected letters, digits, '_' and '.', beginning with a letter or '_', "
+                    "and none of {}",
+                    key.str(), column.name, fmt::join(kTakenParameters, ", ")));
     }
   }
 
-  // Any key of such a model is a parameter, unless it looks like a mistyped key.
-  void add_parameter(OwnModel& own, const toml::key& key, const toml::node& node) const {
+  // Any key of such a model is a parameter, unless it looks like a mistyped key. `header`: of its table.
+  void add_parameter(OwnModel& own, const toml::key& key, const toml::node& node,
+                     const std::string& header) const {
     const std::string name(key.str());
+    const bool no_prior = !node.is_number() && !node.is_string();
+    if (is_one_of(name, kModelKeys) || name == "n" || (no_prior && is_one_of(name, kProblemKeys))) {
+      fail(key, fmt::format("'{}' stands below {}, where keys are parameters, and cannot be one; {}", name,
+                            header, belongs_above(header)));
+    }
     const std::string meant = nearest_name(name, kModelKeys);
     if (!meant.empty()) fail(key, fmt::format("unknown key '{}' (did you mean '{}'?)", name, meant));
     if (!is_identifier(name) || is_one_of(name, kTakenParameters)) {

@@ -84,6 +84,42 @@ TEST(ProblemFile, PrintsNamesAndTextsThatNeedQuotes) {
   EXPECT_EQ(again.canonical_text(), problem.canonical_text());
 }
 
+// In TOML a key belongs to the table whose header stands above it.
+TEST(ProblemFile, KeysOfTheFileBelowATableAreToldWhereTheyBelong) {
+  const auto refusal = [](const std::string& middle) {
+    const std::string text = "name = \"p\"\nn = 5\n" + middle + "[model.a]\nb = 1\n[model.c]\nb = 2\n";
+    return testing_support::failure_of([&] { read_problem(text, "p.toml"); });
+  };
+  const std::string parameter = refusal("columns = [\"x\"]\n[parameters]\nsimulator = \"q.R\"\n");
+  EXPECT_NE(parameter.find("p.toml:5:1: 'simulator' stands below [parameters]"), std::string::npos)
+      << parameter;
+  EXPECT_NE(parameter.find("it belongs above [parameters]"), std::string::npos) << parameter;
+  const std::string column = refusal("[columns]\nx = \"an x\"\nsimulator = \"q.R\"\n");
+  EXPECT_NE(column.find("p.toml:5:1: 'simulator' stands below [columns]"), std::string::npos) << column;
+  EXPECT_NE(column.find("it belongs above [columns]"), std::string::npos) << column;
+  const std::string list =
+      refusal("simulator = \"q.R\"\n[columns]\nx = \"\"\n[parameters]\nordered = true\n");
+  EXPECT_NE(list.find("p.toml:7:1: 'ordered' stands below [parameters]"), std::string::npos) << list;
+  const std::string dotted = refusal("simulator = \"q.R\"\n[columns]\nSolar.R = { role = \"design\" }\n");
+  EXPECT_NE(dotted.find("unknown key 'R' of column 'Solar'"), std::string::npos) << dotted;
+  EXPECT_NE(dotted.find("quote the name: \"Solar.R\""), std::string::npos) << dotted;
+  // Columns of these names are fine where they are meant.
+  EXPECT_EQ(refusal("simulator = \"q.R\"\n[columns]\nx = \"\"\nfamily = { description = \"one\" }\n"),
+            "no error");
+}
+
+TEST(ProblemFile, NamesOfDesignColumnsMayHoldDots) {
+  const auto refusal = [](const std::string& name) {
+    const std::string text = "name = \"p\"\nn = 5\nsimulator = \"q.R\"\n[columns]\n\"" + name +
+                             "\" = { role = \"design\" }\ny = \"\"\n[design]\n\"" + name +
+                             "\" = \"uniform(0, 1)\"\n[model.a]\nb = 1\n[model.c]\nb = 2\n";
+    return testing_support::failure_of([&] { read_problem(text, "p.toml"); });
+  };
+  EXPECT_EQ(refusal("Solar.R"), "no error");
+  for (const std::string name : {".R", "1.R", "n", "a b"})
+    EXPECT_NE(refusal(name).find("'" + name + "' cannot be one"), std::string::npos) << refusal(name);
+}
+
 TEST(ProblemFile, SharedParametersServeEveryModel) {
   const Problem problem = read_problem(R"toml(
 name = "shared"

@@ -17,6 +17,7 @@
 #include "occam/io/json_file.hpp"
 #include "occam/io/npz.hpp"
 #include "occam/simulate/exact_posteriors.hpp"
+#include "occam/simulate/own/program_family.hpp"
 #include "occam/simulate/simulator.hpp"
 
 namespace occam {
@@ -249,6 +250,7 @@ void write_simulations(const Problem& problem, const SimulationFileOptions& opti
     if (options.exact) exact = exact_posteriors(problem, batch, pool);
     destination->add(batch, exact);
   }
+  end_programs(problem);  // before a file is there whose last rows may be wrong
   destination->commit();
   report_failures(problem, failed, progress);
 }

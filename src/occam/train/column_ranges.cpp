@@ -31,4 +31,23 @@ std::vector<ColumnRange> column_ranges(const std::vector<const Batch*>& batches)
   return ranges;
 }
 
+std::vector<std::int64_t> whole_columns(const std::vector<const Batch*>& batches) {
+  std::vector<std::int64_t> whole;
+  const std::int64_t D = batches.front()->columns();
+  const auto step = static_cast<std::size_t>(D);
+  for (std::int64_t d = 0; d < D; ++d) {
+    bool any = false, all = true;
+    for (const Batch* batch : batches) {
+      const auto data = batch->data();
+      for (auto at = static_cast<std::size_t>(d); all && at < data.size(); at += step) {
+        if (std::isnan(data[at])) continue;
+        any = true;
+        all = data[at] == std::floor(data[at]);
+      }
+    }
+    if (any && all) whole.push_back(d);
+  }
+  return whole;
+}
+
 }  // namespace occam

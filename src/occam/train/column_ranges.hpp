@@ -11,5 +11,7 @@ namespace occam {
 
 // Of all observations in these batches, which have the same columns.
 std::vector<ColumnRange> column_ranges(const std::vector<const Batch*>& batches);
+// Which columns hold whole numbers only, such as counts; none where there are no observations.
+std::vector<std::int64_t> whole_columns(const std::vector<const Batch*>& batches);
 
 }  // namespace occam

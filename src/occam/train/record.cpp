@@ -116,6 +116,8 @@ NetworkFile trained_network(const Problem& problem, const TrainOptions& options,
   describe_targets(plan.targets, file);
   describe_data(problem, data, run.table != nullptr, file);
   file.record = record_of(options, run, at);
+  if (const auto whole = whole_columns({&data.sample, &data.validation}); !whole.empty())
+    file.record["whole_columns"] = whole;
   if (!doubt.empty()) file.record["doubt"] = doubt;
   std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(kGoldenSets, data.sample.size())));
   std::iota(first.begin(), first.end(), 0);

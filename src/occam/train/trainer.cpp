@@ -188,7 +188,8 @@ void Trainer::warn_of_lost_digits() const {
     progress_.warn(fmt::format(
         "column '{}' has values of about {:.3g}, which are kept in steps of {:.3g} (single precision), and "
         "those "
-        "of a data set differ by little more: let the simulator, and the data, leave out what all have in "
+        "of a data set differ by little more or not at all: let the simulator, and the data, leave out what "
+        "all have in "
         "common",
         problem_.columns()[static_cast<std::size_t>(coarse.column)].name, coarse.value, coarse.step));
   }

@@ -12,7 +12,8 @@ Write one function for each model and hand them to serve():
 
 A function gets the model's parameters by their names in the problem file, the number n of rows to simulate, and a
 NumPy Generator `rng`, from which everything random has to come. It returns the rows: an array (n, columns), or (n)
-where there is one column. None, or an array of NaN, stands for parameters that give no usable data.
+where there is one column; or a data frame or dict of columns, which are found by their names. None, or an array of NaN,
+stands for parameters that give no usable data.
 
 Where the problem file has a [design], a function also gets the design columns by their names, each an array (n), and
 returns the observed columns only.
@@ -56,6 +57,19 @@ def _design(request):
     return {name: np.array(values) for name, values in request.get("design", {}).items()}
 
 
+def _array(result, request):
+    """What a function returned as an array; columns that have names are found by them."""
+    if isinstance(result, dict) or hasattr(result, "columns"):
+        names = request["names"]
+        found = list(getattr(result, "columns", result))
+        if sorted(map(str, found)) != sorted(names):
+            raise ValueError(
+                f"model '{request['model']}' returned the columns {found}, expected {names}, in any order"
+            )
+        result = np.column_stack([np.asarray(result[name], dtype=np.float32) for name in names])
+    return np.asarray(result, dtype=np.float32)
+
+
 def _one_by_one(function, request):
     columns = request["columns"]
     names = list(request["parameters"])
@@ -70,7 +84,7 @@ def _one_by_one(function, request):
         if result is None:
             rows.append(np.full((n, columns), np.nan, dtype=np.float32))
             continue
-        data = np.asarray(result, dtype=np.float32)
+        data = _array(result, request)
         if data.shape == (n,) and columns == 1:
             data = data[:, None]
         if data.shape != (n, columns):
@@ -86,7 +100,7 @@ def _many(function, request):
     n = np.array(request["n"])
     parameters = {name: np.array(values) for name, values in request["parameters"].items()}
     result = function(n=n, rng=np.random.default_rng(request["seed"]), **parameters, **_design(request))
-    data = np.asarray(result, dtype=np.float32)
+    data = _array(result, request)
     sets, longest, total = len(n), int(n.max()), int(n.sum())
     if columns == 1 and data.shape in ((sets, longest), (total,)):
         data = data[..., None]

@@ -102,4 +102,18 @@ void ProgramFamily::simulate_many(std::span<SimulationRequest> requests) const {
   }
 }
 
+void ProgramFamily::end_programs() const {
+  try {
+    pool_->end();
+  } catch (const Error& error) {
+    throw Error(error.kind(), "{}: {}", label(), error.what()).with_detail(error.detail());
+  }
+}
+
+void end_programs(const Problem& problem) {
+  for (const Model& model : problem.models()) {
+    if (const auto* family = dynamic_cast<const ProgramFamily*>(&model.family())) family->end_programs();
+  }
+}
+
 }  // namespace occam

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "occam/simulate/own/own_family.hpp"
+#include "occam/simulate/problem.hpp"
 
 namespace occam {
 
@@ -21,10 +22,16 @@ class ProgramFamily final : public OwnFamily {
   // One request to one worker. A program that simulates many data sets with one generator of its own gives
   // other numbers when they are grouped otherwise; groups do not depend on the number of threads.
   void simulate_many(std::span<SimulationRequest> requests) const override;
+  // Ends its programs, which are no longer needed: Error(bad_data) where one wrote more than it was asked
+  // for, so that rows of its last data sets may be those of others.
+  void end_programs() const;
 
  private:
   std::vector<std::string> names_;  // of the parameters
   std::shared_ptr<WorkerPool> pool_;
 };
+
+// The same for all models of a problem.
+void end_programs(const Problem& problem);
 
 }  // namespace occam

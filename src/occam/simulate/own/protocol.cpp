@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
 #include "occam/core/from_chars.hpp"
@@ -84,8 +85,10 @@ std::string request_line(const std::string& model, const std::vector<Column>& co
                          const std::vector<std::string>& names, std::span<const SimulationRequest> requests,
                          std::span<const std::uint64_t> seeds) {
   const bool designed = !requests.empty() && requests.front().designed;
-  std::string line = fmt::format(R"({{"occam":1,"model":"{}","columns":{},"n":)", model,
-                                 answered_columns(columns, designed).size());
+  const std::vector<std::size_t> answered = answered_columns(columns, designed);
+  std::string line = fmt::format(R"({{"occam":1,"model":"{}","columns":{},"names":)", model, answered.size());
+  append_list(line, answered, [&](std::size_t c) { return nlohmann::json(columns[c].name).dump(); });
+  line += R"(,"n":)";
   append_list(line, requests, [](const SimulationRequest& request) { return request.n; });
   line += fmt::format(R"(,"seed":{},"seeds":)", seeds.empty() ? 0 : seeds.front());
   append_list(line, seeds, [](std::uint64_t seed) { return seed; });

@@ -1,10 +1,10 @@
 // What occam and a simulator program say to each other over the program's standard input and output. One
 // request at a time, for many data sets of one model; docs/own-models.md has the rules.
 //
-//   request   one line of JSON: {"occam": 1, "model": "fair", "columns": 1, "n": [2, 1], "seed": 17,
-//             "seeds": [4, 5], "parameters": {"theta": [0.5, 0.1]}}
+//   request   one line of JSON: {"occam": 1, "model": "fair", "columns": 1, "names": ["x"], "n": [2, 1],
+//             "seed": 17, "seeds": [4, 5], "parameters": {"theta": [0.5, 0.1]}}
 //             and, where the design is given, "design": {"dose": [0.2, 0.4, 0.1]}: one value for each row of
-//             all data sets; "columns" then counts the observed ones, which alone are answered
+//             all data sets; "columns" and "names" then speak of the observed ones, which alone are answered
 //   answer    the rows of all data sets, one after the other: an npy array (sum of n, columns), or as many
 //             lines of numbers separated by commas; or one line "error: what went wrong"
 #pragma once

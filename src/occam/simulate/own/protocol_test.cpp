@@ -48,6 +48,7 @@ TEST(Protocol, ARequestIsOneLineOfJson) {
             (nlohmann::json{{"occam", 1},
                             {"model", "fair"},
                             {"columns", 3},
+                            {"names", {"a", "b", "c"}},
                             {"n", {5, 7}},
                             {"seed", 9007199254740991u},
                             {"seeds", {9007199254740991u, 3}},

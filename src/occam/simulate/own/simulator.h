@@ -212,10 +212,17 @@ class Random {
 
   // In (0, 1), neither end.
   double uniform() { return (static_cast<double>((*this)() >> 12) + 0.5) * 0x1p-52; }
-  double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  bool bernoulli(double p) { return uniform() < p; }
+  double uniform(double low, double high) {
+    if (low > high) refuse("uniform: low must not be above high");
+    return low + (high - low) * uniform();
+  }
+  bool bernoulli(double p) {
+    if (!is_probability(p)) refuse("bernoulli: p must be in 0..1");
+    return uniform() < p;
+  }
   // An integer in low..high.
   std::int64_t integer(std::int64_t low, std::int64_t high) {
+    if (low > high) refuse("integer: low must not be above high");
     const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
     if (span == 0) return static_cast<std::int64_t>((*this)());
     const std::uint64_t even = max() - max() % span;  // redrawn above, so that all are equally likely
@@ -240,11 +247,18 @@ class Random {
     has_spare_ = true;
     return u * factor;
   }
-  double normal(double mean, double sd) { return mean + sd * normal(); }
-  double exponential(double rate = 1.0) { return -std::log(uniform()) / rate; }
+  double normal(double mean, double sd) {
+    if (sd < 0.0) refuse("normal: the standard deviation must not be below 0");
+    return mean + sd * normal();
+  }
+  double exponential(double rate = 1.0) {
+    if (rate < 0.0) refuse("exponential: the rate must not be below 0");
+    return -std::log(uniform()) / rate;
+  }
   // Marsaglia & Tsang 2001; mean shape * scale.
   double gamma(double shape, double scale = 1.0) {
-    if (!(shape > 0.0)) throw std::invalid_argument("gamma: the shape must be above 0");
+    if (!(shape > 0.0)) refuse("gamma: the shape must be above 0");
+    if (scale < 0.0) refuse("gamma: the scale must not be below 0");
     if (shape < 1.0) return gamma(shape + 1.0, scale) * std::exp(-exponential() / shape);
     const double d = shape - 1.0 / 3.0;
     const double c = 1.0 / std::sqrt(9.0 * d);
@@ -262,6 +276,8 @@ class Random {
   }
   // Trials are halved through the order statistics of uniforms (Devroye 1986, X.4), then counted.
   std::int64_t binomial(std::int64_t trials, double p) {
+    if (trials < 0) refuse("binomial: the number of trials must not be below 0");
+    if (!is_probability(p)) refuse("binomial: p must be in 0..1");
     std::int64_t successes = 0;
     while (trials > 16) {
       const std::int64_t middle = trials / 2 + 1;
@@ -280,7 +296,7 @@ class Random {
   }
   // Large means are split: a gamma tells when the k-th event comes (Ahrens & Dieter 1974).
   std::int64_t poisson(double mean) {
-    if (!(mean >= 0.0 && mean < 1e15)) throw std::invalid_argument("poisson: the mean must be in 0..1e15");
+    if (!(mean >= 0.0 && mean < 1e15)) refuse("poisson: the mean must be in 0..1e15");
     std::int64_t events = 0;
     while (mean > 16.0) {
       const auto k = static_cast<std::int64_t>(0.875 * mean);
@@ -294,6 +310,11 @@ class Random {
   }
 
  private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(const char* why) {
+    throw std::invalid_argument(why);
+  }
+  // Sums of probabilities may lie beyond the ends by what rounding does.
+  static bool is_probability(double p) { return p >= -1e-9 && p <= 1.0 + 1e-9; }
   static std::uint64_t rotate(std::uint64_t x, int k) { return x << k | x >> (64 - k); }
   static std::uint64_t mix(std::uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

@@ -15,6 +15,7 @@ constexpr std::size_t kPiece = 1 << 16;
 constexpr int kPiecesAtOnce = 64;  // of standard error, before anything else is looked at
 // After its output has closed, how long a program may take to say its last words and end.
 constexpr double kPatience_s = 1.0;
+constexpr std::int64_t kWatchedAnswers = 2;  // before each of them, a program is seen to wait for requests
 
 }  // namespace
 
@@ -109,18 +110,58 @@ void Worker::read_answer(Answer& answer) {
   }
 }
 
-// What it wrote after its last answer would be taken for the beginning of the next.
+// All of the request but its end, without which nobody can answer it. Once that is taken, whatever the
+// program wrote before it came to read lies in the pipe.
+void Worker::await_reading(std::string_view& request, const Deadline& deadline) {
+  std::string_view begin = request.substr(0, request.size() - 1);
+  while (!deadline.passed()) {
+    if (!begin.empty()) write_some(begin);
+    if (begin.empty() && child_->unread() == 0) break;
+    struct pollfd watched[] = {{child_->output(), POLLIN, 0},
+                               {error_ended_ ? -1 : child_->error(), POLLIN, 0}};
+    ::poll(watched, 2, 1);
+    if (watched[1].revents != 0) read_last_words();
+    if (watched[0].revents != 0) break;  // it says something, or has ended
+  }
+  request.remove_prefix(request.size() - 1 - begin.size());
+}
+
+// What it wrote without having been asked would be taken for the beginning of the next answer.
 void Worker::refuse_early_words() {
   char piece[256];
-  const ssize_t count = answered_ == 0 ? 0 : ::read(child_->output(), piece, sizeof(piece));
-  if (count <= 0) return;
-  fail(ErrorKind::bad_data, fmt::format("after answer {} it wrote more than it was asked for: '{}'",
-                                        answered_, shown({piece, static_cast<std::size_t>(count)})));
+  const ssize_t count = ::read(child_->output(), piece, sizeof(piece));
+  if (count <= 0) {
+    output_ended_ = count == 0;
+    return;
+  }
+  const std::string words = shown({piece, static_cast<std::size_t>(count)});
+  fail(ErrorKind::bad_data,
+       answered_ == 0
+           ? fmt::format(
+                 "it wrote before it was asked for rows, which gives wrong rows to data sets: '{}' (what "
+                 "a program prints for people has to go to standard error)",
+                 words)
+           : fmt::format("after answer {} it wrote more than the rows it was asked for: '{}'", answered_,
+                         words));
+}
+
+void Worker::refuse_last_rows() {
+  const Deadline patience(kPatience_s);
+  while (!output_ended_ && !patience.passed()) {
+    struct pollfd watched[] = {{child_->output(), POLLIN, 0},
+                               {error_ended_ ? -1 : child_->error(), POLLIN, 0}};
+    if (::poll(watched, 2, patience.slice_ms()) <= 0) continue;
+    if (watched[1].revents != 0) read_last_words();
+    if (watched[0].revents != 0) refuse_early_words();
+  }
 }
 
 void Worker::ask(std::string_view request, Answer& answer, double timeout_s) {
   const Deadline deadline(timeout_s);
+  // Waiting costs a little each time; a program that writes too much shows it the first or the second time.
+  if (answered_ < kWatchedAnswers && request.size() > 1) await_reading(request, deadline);
   refuse_early_words();
+  if (output_ended_) report_end(deadline);
   write_some(request);
   while (!answer.complete()) {
     struct pollfd watched[] = {{child_->output(), POLLIN, 0},
@@ -137,10 +178,18 @@ void Worker::ask(std::string_view request, Answer& answer, double timeout_s) {
   }
   if (!request.empty()) fail(ErrorKind::bad_data, "it answered before it had read the whole request");
   ++answered_;
+  refuse_early_words();
 }
 
 WorkerPool::~WorkerPool() {
   for (const auto& worker : idle_) worker->close();  // all at once, so that they end side by side
+}
+
+void WorkerPool::end() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& worker : idle_) worker->close();
+  for (const auto& worker : idle_) worker->refuse_last_rows();
+  idle_.clear();
 }
 
 std::size_t WorkerPool::idle() const {

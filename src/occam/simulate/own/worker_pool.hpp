@@ -37,6 +37,8 @@ class Worker {
   void ask(std::string_view request, Answer& answer, double timeout_s);
   // No more requests will come: programs end at the end of their input.
   void close() { child_->close_input(); }
+  // After close(): Error(bad_data) when it had written more than it was asked for.
+  void refuse_last_rows();
 
   // Where it shares memory.
   SharedMemory& memory() { return *memory_; }
@@ -48,6 +50,7 @@ class Worker {
   void read_last_words();
   // The same until it has no more to say, or too much.
   void wait_for_last_words(const Deadline& deadline);
+  void await_reading(std::string_view& request, const Deadline& deadline);
   void refuse_early_words();
   [[noreturn]] void give_up(const Deadline& deadline, double timeout_s);
   [[noreturn]] void report_end(const Deadline& deadline);
@@ -72,6 +75,9 @@ class WorkerPool {
   // failed is simply let go.
   std::unique_ptr<Worker> take();
   void give_back(std::unique_ptr<Worker> worker);
+
+  // Ends the free workers, and fails as refuse_last_rows() does.
+  void end();
 
   std::size_t idle() const;
 
