@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/io/test_support.hpp"
+#include "occam/networks/structure_json.hpp"
 #include "occam/networks/test_support.hpp"
 
 namespace occam {
@@ -309,6 +310,15 @@ TEST(NetworkFile, ClaimsTakeNoMemory) {
 #endif
   (void)tight;
   EXPECT_NE(got.find("has shape"), std::string::npos) << got;
+}
+
+// Statistics are taken of every column for each of them.
+TEST(NetworkFile, CountlessColumnsOfLabelsAreRefused) {
+  Structure structure;
+  for (std::int64_t c = 0; c < 64; ++c) structure.labels.columns.push_back(c);
+  EXPECT_NO_THROW(check_structure(structure, 1000));
+  structure.labels.columns.push_back(64);
+  EXPECT_THROW(check_structure(structure, 1000), Error);
 }
 
 }  // namespace
