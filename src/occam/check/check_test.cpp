@@ -434,5 +434,18 @@ TEST(CheckStatistics, SizeBandsHoldAllSizesAndAboutEquallyMany) {
   }
 }
 
+// What a network tells of its problem may come from anyone, and would be simulated.
+TEST(NetworkProblem, SizesBeyondThoseOfTheTrainingAreRefused) {
+  NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+  EXPECT_NO_THROW(network_problem(file, ""));
+  const std::string sizes = "n = \"uniform(1, 100)\"";
+  const auto at = file.problem.find(sizes);
+  ASSERT_NE(at, std::string::npos) << file.problem;
+  file.problem.replace(at, sizes.size(), "n = \"uniform(1, 101)\"");
+  const auto error = testing_support::error_of([&] { network_problem(file, ""); });
+  ASSERT_TRUE(error);
+  EXPECT_NE(std::string(error->what()).find("up to 101 rows"), std::string::npos) << error->what();
+}
+
 }  // namespace
 }  // namespace occam
