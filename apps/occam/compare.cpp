@@ -125,6 +125,13 @@ class ExactCheck {
   std::int64_t count_ = 0;
 };
 
+// The population's own file beside the answers; none where these hold it or are not kept.
+std::string groups_file(const CompareVerb& o) {
+  const bool wanted = o.group || !o.group_by.empty();
+  if (!wanted || o.output.empty() || o.output == "-" || o.output.ends_with(".json")) return "";
+  return groups_path(o.output);
+}
+
 // Refuses a bad name before any work.
 void check_report_path(const std::string& path) {
   if (path.empty()) return;
@@ -224,7 +231,7 @@ class CompareRun {
           o_.output, [](std::string_view) {}, file_, columns);
       out_ = std::make_unique<AtomicFile>(o_.output);
       writer_ = make_answer_writer(o_.output, out_->sink(), file_, columns);
-      if (groups_ && !o_.output.ends_with(".json")) require_writable(groups_path(o_.output));
+      if (const std::string groups = groups_file(o_); !groups.empty()) require_writable(groups);
     }
   }
 
@@ -293,7 +300,7 @@ class CompareRun {
       writer_->end(population ? nlohmann::json{{"groups", groups_json(*population)}}
                               : nlohmann::json::object());
     if (out_) out_->commit();
-    if (population && out_ && !o_.output.ends_with(".json")) write_groups(*population);
+    if (population && !groups_file(o_).empty()) write_groups(*population);
     if (report_) write_report(population);
     if (!writer_ && shown_ > kTableRows) {
       Call::print(fmt::format("... and {} more {} (write all of them with -o FILE.csv)\n",
@@ -317,7 +324,7 @@ class CompareRun {
   }
 
   void write_groups(const GroupComparison& population) const {
-    AtomicFile file(groups_path(o_.output));
+    AtomicFile file(groups_file(o_));
     write_groups_csv(population, file.sink(), o_.output.ends_with(".tsv") ? '\t' : ',');
     file.commit();
   }
@@ -375,6 +382,9 @@ void register_compare(Verbs& verbs) {
                            "answers after so many observations (default 1, 2, 4, ...), one row for each")
       .reads({"problem"})
       .writes({"report"})
+      .writes_beside([o] {
+        return std::vector<NamedPath>{{"the groups beside -o", groups_file(*o)}};
+      })
       .computes()
       .run([o](const Call& call) { CompareRun(*o, call).run(); });
 }

@@ -212,5 +212,17 @@ TEST_F(Outputs, WarningsAreShownAlsoWhenQuiet) {
   fails("occam train beta-binomial -o a.occam --resume" + quick_ + small_, 0, {"there is no checkpoint"});
 }
 
+TEST_F(Outputs, ThePopulationsFileOverwritesNoInput) {
+  must("occam train beta-binomial -o net.occam" + quick_ + small_);
+  const std::string data = "dataset,x\n1,1\n1,0\n2,1\n";
+  shell_.write("a.groups.csv", data);
+  fails("occam compare net.occam a.groups.csv --group --quiet -o a.csv", 64,
+        {"the groups beside -o", "would overwrite what is read"});
+  fails("occam compare net.occam a.groups.csv --group-by dataset --quiet -o a.csv", 64, {"would overwrite"});
+  EXPECT_EQ(data, shell_.read("a.groups.csv"));
+  must("occam compare net.occam a.groups.csv --quiet -o a.csv");
+  must("occam compare net.occam a.groups.csv --group --quiet -o a.json");
+}
+
 }  // namespace
 }  // namespace occam::testing_support
