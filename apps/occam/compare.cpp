@@ -18,6 +18,7 @@
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/report/sequential_report.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -77,6 +78,8 @@ class ExactCheck {
                     ? "; if its simulators know it, name the problem file with --problem FILE.toml"
                     : "");
   }
+
+  const Problem& problem() const { return problem_; }
 
   void add(const std::vector<std::string>& ids, Ragged<const float> data, const ModelPosterior& answers) {
     if (text_.empty())
@@ -164,7 +167,10 @@ class CompareRun {
         file_(comparison_.file()),
         progress_(call.progress("data sets")) {
     check_options();
-    if (o.exact) exact_.emplace(file_, o.problem);
+    if (o.exact) {
+      exact_.emplace(file_, o.problem);
+      call.keep(problem_inputs(exact_->problem()));
+    }
     if (o.group || !o.group_by.empty()) groups_.emplace(comparison_.empty_answers());
     if (!o.report.empty()) report_.emplace(file_, comparison_.empty_answers());
     open_output();

@@ -263,10 +263,13 @@ class TakenDesign final : public Design {
   // patterns is missing and 0 where it is there).
   using Subject = std::vector<float>;
 
-  // The first of the columns are the design's, the last `patterns` are observed.
-  TakenDesign(std::string from, std::string by, std::vector<std::string> names, std::vector<std::int64_t> at,
-              std::size_t patterns, std::vector<Subject> subjects, std::int64_t D)
-      : from_(std::move(from)),
+  // The first of the columns are the design's, the last `patterns` are observed. `path`: of the csv that was
+  // read, or empty.
+  TakenDesign(std::string path, std::string from, std::string by, std::vector<std::string> names,
+              std::vector<std::int64_t> at, std::size_t patterns, std::vector<Subject> subjects,
+              std::int64_t D)
+      : path_(std::move(path)),
+        from_(std::move(from)),
         by_(std::move(by)),
         names_(std::move(names)),
         at_(std::move(at)),
@@ -288,6 +291,9 @@ class TakenDesign final : public Design {
     return {low, high};
   }
   bool needs_n() const override { return false; }
+  std::vector<std::string> files() const override {
+    return path_.empty() ? std::vector<std::string>() : std::vector{path_};
+  }
 
   // A stretch of a subject's rows from a random first one; where more are wanted than there are, all of them
   // and from the beginning again.
@@ -365,7 +371,7 @@ class TakenDesign final : public Design {
     return subjects_[static_cast<std::size_t>(rng.uniform_int(0, last))];
   }
 
-  std::string from_, by_;
+  std::string path_, from_, by_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> at_;  // places of the columns
   std::size_t given_;             // how many of them are the design's
@@ -453,7 +459,7 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
     if (table.value("missing", json::array()) != json(std::vector(middle, names.end()))) {
       refuse("missing", "expected the columns with missing = \"from\", as the subjects have their patterns");
     }
-    return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+    return std::make_shared<TakenDesign>("", from, by, names, at, patterns,
                                          subjects_of(table["subjects"], names.size()), D);
   }
   if (folder.empty()) {
@@ -461,7 +467,7 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
                 "design: the file '{}' is not at hand; name the problem file (--problem)", from);
   }
   const std::string path = (std::filesystem::path(folder) / from).string();
-  return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+  return std::make_shared<TakenDesign>(path, from, by, names, at, patterns,
                                        read_subjects(path, by, names, labels, patterns), D);
 }
 
