@@ -129,5 +129,27 @@ TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
   EXPECT_EQ(shell.folder().count_files(), 0u);
 }
 
+// What is in the cache is run, so nobody else may write there.
+TEST(Cache, IsThisUsersAlone) {
+  Shell shell;
+  shell.write("coin.sh", "while read line; do printf '1\n'; done\n");
+  shell.write("p.toml",
+              "name = \"c\"\nn = 1\ncolumns = [\"x\"]\nsimulator = [\"sh\", \"coin.sh\"]\n"
+              "[model.a]\nt = \"uniform(0, 1)\"\n[model.b]\nt = \"uniform(0, 1)\"\n");
+  const std::string command =
+      "export XDG_CACHE_HOME=$PWD; umask 0; occam simulate p.toml --datasets 1 --quiet";
+  const Outcome fresh = shell(command);
+  EXPECT_EQ(fresh.code, 0) << fresh.err;
+  EXPECT_EQ(shell("stat -c %a occam").out, "700\n");
+  EXPECT_EQ(shell("for f in occam/helpers-*/occam_simulator.py; do echo evil > $f; done").code, 0);
+  shell(command);
+  EXPECT_EQ(shell("grep -rl evil occam").out, "");
+  for (const char* mode : {"777", "720"}) {
+    const Outcome open = shell(std::string("chmod ") + mode + " occam; " + command);
+    EXPECT_EQ(open.code, 74) << open.err;
+    EXPECT_NE(open.err.find("others can write to it"), std::string::npos) << open.err;
+  }
+}
+
 }  // namespace
 }  // namespace occam::testing_support
