@@ -88,6 +88,9 @@ struct Shares {
   }
 };
 
+// Combinations of levels, each of which takes memory for every data set.
+constexpr std::size_t kMostCells = 1'000'000;
+
 struct DesignColumn {
   std::string name;
   std::int64_t at = 0;         // its place among the columns of the problem
@@ -517,6 +520,7 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
     }
   }
   std::vector<DesignColumn> made;
+  std::size_t cells = 1;
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (!table.contains(names[c])) {
       refuse(names[c], "where do its values come from? Expected levels, a prior, or from = \"FILE.csv\"");
@@ -526,6 +530,11 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
     if (factorial && column.has_levels() && (column.constant || column.shares.kind != Shares::Kind::equal)) {
       refuse(names[c], "a factorial design has all combinations of levels equally often");
     }
+    if (!factorial || !column.has_levels()) continue;
+    if (column.levels.size() > kMostCells / cells) {
+      refuse("factorial", fmt::format("the levels have more than {} combinations", kMostCells));
+    }
+    cells *= column.levels.size();
   }
   return std::make_shared<GeneratedDesign>(std::move(made), factorial, D);
 }
