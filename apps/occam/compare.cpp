@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "occam/check/network_problem.hpp"
+#include "occam/compare/log_sum.hpp"
 #include "occam/core/error.hpp"
 #include "occam/data/log_mean.hpp"
 #include "occam/group/group_report.hpp"
@@ -98,6 +99,12 @@ class ExactCheck {
                                std::exp(network[j]));
         }
       }
+      std::vector<double> log_alpha;
+      for (std::int64_t j = 0; j < answers.J(); ++j) log_alpha.push_back(answers.log_alpha(b, j));
+      if (!std::isfinite(kl) || !usable_answer(log_alpha)) {
+        ++without_;
+        continue;
+      }
       if (count_ < kTableRows) {
         text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", shown(ids[static_cast<std::size_t>(b)]),
                              data.size(b), kl, pairs);
@@ -108,8 +115,15 @@ class ExactCheck {
   }
 
   std::string text() const {
-    return text_ + fmt::format("mean KL from the exact posterior: {:.5f} nats over {} data sets\n",
-                               sum_ / static_cast<double>(count_), count_);
+    const std::string without =
+        without_ == 0 ? ""
+                      : fmt::format("left out: {} whose answer is not a usable number\n",
+                                    without_ == 1 ? "a data set" : fmt::format("{} data sets", without_));
+    if (count_ == 0) return without;
+    return text_ +
+           fmt::format("mean KL from the exact posterior: {:.5f} nats over {} data sets\n",
+                       sum_ / static_cast<double>(count_), count_) +
+           without;
   }
 
  private:
@@ -125,7 +139,7 @@ class ExactCheck {
   Problem problem_;
   std::string text_;
   double sum_ = 0;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, without_ = 0;  // data sets with a number and without one
 };
 
 // The population's own file beside the answers; none where these hold it or are not kept.
