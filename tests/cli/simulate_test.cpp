@@ -118,6 +118,21 @@ TEST(SimulateVerb, AReaderThatLeavesIsNoCrashAndNoMessage) {
   EXPECT_EQ(outcome.err, "74\n");
 }
 
+// Its trials take hours: nothing but the simulator itself can notice the wish to stop.
+TEST(SimulateVerb, OneWishToStopEndsSlowTrials) {
+  Shell shell;
+  shell.write("slow.toml",
+              "name = \"slow\"\nn = 600\nfamily = \"levy-accumulator\"\n[settings]\nmax_steps = 16777216\n"
+              "[parameters]\na = 1e6\nv1 = 0\nv2 = 0\nalpha = 1.5\n[model.a]\n[model.b]\nst0 = 0.1\n");
+  const Outcome outcome = shell(
+      "occam simulate slow.toml --datasets 10 --threads 1 -o a.csv 2>log & job=$!\n"
+      "await 'heeds_term $job'; sleep 0.2; kill -TERM $job\n"
+      "(sleep 30; kill -KILL $job) & wait $job");
+  EXPECT_EQ(outcome.code, 130) << shell.read("log");
+  EXPECT_NE(shell.read("log").find("stopped while data sets were simulated"), std::string::npos);
+  EXPECT_EQ(shell.folder().count_files(), 2u);
+}
+
 TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
   Shell shell;
   const Outcome outcome = shell(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/stop.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/usable.hpp"
@@ -295,6 +296,7 @@ void Simulator::simulate(const Task& task) {
   }
   // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.
   for (std::int64_t left = end; left > begin;) {
+    end_if_stopped();
     for (std::int64_t i = begin; i < left; ++i) {
       const std::int64_t b = order_[i];
       draw_parameters(b);
