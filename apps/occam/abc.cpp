@@ -14,6 +14,7 @@
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
 #include "occam/pipeline/ready_made.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/simulate/problem_file.hpp"
 #include "verb.hpp"
 
@@ -109,6 +110,7 @@ void abc(AbcVerb& o, const Call& call) {
     if (!path.empty() && path != "-") require_writable(path);
   }
   const Problem problem = load_problem(o.problem);
+  call.keep(problem_inputs(problem));
   o.options = abc_options(problem);
   call.apply(fields(o.options));  // the command line has the last word
   check(o.options);

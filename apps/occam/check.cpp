@@ -13,6 +13,7 @@
 #include "occam/report/check_text.hpp"
 #include "occam/report/report.hpp"
 #include "occam/simulate/cuda/cuda_loops.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "occam/simulate/reference_table.hpp"
 #include "verb.hpp"
 
@@ -146,6 +147,7 @@ void check_net(const CheckVerb& o, const Call& call) {
   std::optional<ReferenceTable> table;
   CheckRequest request;
   const Problem problem = o.table.empty() ? network_problem(file, o.problem) : told_problem(file);
+  call.keep(problem_inputs(problem));
   if (!o.table.empty()) {
     table.emplace(ReferenceTable::read(o.table, problem, o.csv, progress.get()));
     request.table = &table->all();

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "occam/check/network_problem.hpp"
+#include "occam/compare/log_sum.hpp"
 #include "occam/core/error.hpp"
 #include "occam/data/log_mean.hpp"
 #include "occam/group/group_report.hpp"
@@ -18,6 +19,7 @@
 #include "occam/report/comparison_report.hpp"
 #include "occam/report/report.hpp"
 #include "occam/report/sequential_report.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -78,6 +80,8 @@ class ExactCheck {
                     : "");
   }
 
+  const Problem& problem() const { return problem_; }
+
   void add(const std::vector<std::string>& ids, Ragged<const float> data, const ModelPosterior& answers) {
     if (text_.empty())
       text_ = fmt::format("\n{:<12}  {:>6}  {:>9}  exact / network\n", "data set", "n", "KL [nats]");
@@ -95,6 +99,12 @@ class ExactCheck {
                                std::exp(network[j]));
         }
       }
+      std::vector<double> log_alpha;
+      for (std::int64_t j = 0; j < answers.J(); ++j) log_alpha.push_back(answers.log_alpha(b, j));
+      if (!std::isfinite(kl) || !usable_answer(log_alpha)) {
+        ++without_;
+        continue;
+      }
       if (count_ < kTableRows) {
         text_ += fmt::format("{:<12}  {:>6}  {:>9.5f} {}\n", shown(ids[static_cast<std::size_t>(b)]),
                              data.size(b), kl, pairs);
@@ -105,8 +115,15 @@ class ExactCheck {
   }
 
   std::string text() const {
-    return text_ + fmt::format("mean KL from the exact posterior: {:.5f} nats over {} data sets\n",
-                               sum_ / static_cast<double>(count_), count_);
+    const std::string without =
+        without_ == 0 ? ""
+                      : fmt::format("left out: {} whose answer is not a usable number\n",
+                                    without_ == 1 ? "a data set" : fmt::format("{} data sets", without_));
+    if (count_ == 0) return without;
+    return text_ +
+           fmt::format("mean KL from the exact posterior: {:.5f} nats over {} data sets\n",
+                       sum_ / static_cast<double>(count_), count_) +
+           without;
   }
 
  private:
@@ -122,8 +139,15 @@ class ExactCheck {
   Problem problem_;
   std::string text_;
   double sum_ = 0;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, without_ = 0;  // data sets with a number and without one
 };
+
+// The population's own file beside the answers; none where these hold it or are not kept.
+std::string groups_file(const CompareVerb& o) {
+  const bool wanted = o.group || !o.group_by.empty();
+  if (!wanted || o.output.empty() || o.output == "-" || o.output.ends_with(".json")) return "";
+  return groups_path(o.output);
+}
 
 // Refuses a bad name before any work.
 void check_report_path(const std::string& path) {
@@ -157,7 +181,10 @@ class CompareRun {
         file_(comparison_.file()),
         progress_(call.progress("data sets")) {
     check_options();
-    if (o.exact) exact_.emplace(file_, o.problem);
+    if (o.exact) {
+      exact_.emplace(file_, o.problem);
+      call.keep(problem_inputs(exact_->problem()));
+    }
     if (o.group || !o.group_by.empty()) groups_.emplace(comparison_.empty_answers());
     if (!o.report.empty()) report_.emplace(file_, comparison_.empty_answers());
     open_output();
@@ -225,7 +252,7 @@ class CompareRun {
           o_.output, [](std::string_view) {}, file_, columns);
       out_ = std::make_unique<AtomicFile>(o_.output);
       writer_ = make_answer_writer(o_.output, out_->sink(), file_, columns);
-      if (groups_ && !o_.output.ends_with(".json")) require_writable(groups_path(o_.output));
+      if (const std::string groups = groups_file(o_); !groups.empty()) require_writable(groups);
     }
   }
 
@@ -294,7 +321,7 @@ class CompareRun {
       writer_->end(population ? nlohmann::json{{"groups", groups_json(*population)}}
                               : nlohmann::json::object());
     if (out_) out_->commit();
-    if (population && out_ && !o_.output.ends_with(".json")) write_groups(*population);
+    if (population && !groups_file(o_).empty()) write_groups(*population);
     if (report_) write_report(population);
     if (!writer_ && shown_ > kTableRows) {
       Call::print(fmt::format("... and {} more {} (write all of them with -o FILE.csv)\n",
@@ -318,7 +345,7 @@ class CompareRun {
   }
 
   void write_groups(const GroupComparison& population) const {
-    AtomicFile file(groups_path(o_.output));
+    AtomicFile file(groups_file(o_));
     write_groups_csv(population, file.sink(), o_.output.ends_with(".tsv") ? '\t' : ',');
     file.commit();
   }
@@ -376,6 +403,9 @@ void register_compare(Verbs& verbs) {
                            "answers after so many observations (default 1, 2, 4, ...), one row for each")
       .reads({"problem"})
       .writes({"report"})
+      .writes_beside([o] {
+        return std::vector<NamedPath>{{"the groups beside -o", groups_file(*o)}};
+      })
       .computes()
       .run([o](const Call& call) { CompareRun(*o, call).run(); });
 }

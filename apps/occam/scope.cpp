@@ -10,6 +10,7 @@
 #include "occam/io/file.hpp"
 #include "occam/scope/build_scope.hpp"
 #include "occam/simulate/cuda/cuda_loops.hpp"
+#include "occam/simulate/own/own_family.hpp"
 #include "verb.hpp"
 
 namespace occam {
@@ -40,6 +41,7 @@ void scope(const ScopeVerb& o, const Call& call) {
     file.scope_tensors.clear();
   } else {
     const Problem problem = network_problem(file, o.problem);
+    call.keep(problem_inputs(problem));
     simulate_beside(o.device, pool);
     Comparator comparator(file, pool, o.device);
     put_scope(build_scope(comparator, problem, o.options, call.seed(), *progress), file);

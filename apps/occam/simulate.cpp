@@ -15,7 +15,7 @@ struct SimulateOptions {
 
 void simulate(const SimulateOptions& options, const Call& call) {
   const Problem problem = load_problem(options.problem);
-  refuse_clashes(simulator_inputs(problem), {{"-o", options.output}});
+  call.keep(problem_inputs(problem));
   const auto progress = call.progress("data sets");
   ThreadPool pool(call.threads(), call.ranks());
   write_simulations(problem, options.file, call.seed(), options.output, pool, *progress);

@@ -168,6 +168,10 @@ const std::string& Call::command() const {
   return verb_.command_;
 }
 
+void Call::keep(const std::vector<NamedPath>& inputs) const {
+  refuse_clashes(inputs, verb_.outputs());
+}
+
 bool Call::given(std::string_view field) const {
   const Verb::Flag* flag = verb_.find(field);
   return flag != nullptr && flag->option->count() > 0;
@@ -234,6 +238,11 @@ Verb& Verb::reads(std::vector<std::string> fields) {
 
 Verb& Verb::writes(std::vector<std::string> fields) {
   written_.insert(written_.end(), fields.begin(), fields.end());
+  return *this;
+}
+
+Verb& Verb::writes_beside(std::function<std::vector<NamedPath>()> files) {
+  written_beside_ = std::move(files);
   return *this;
 }
 
@@ -417,8 +426,21 @@ const std::string& Verb::path_of(const Flag& flag) const {
   return *std::get<std::string*>(flag.field.target);
 }
 
+std::vector<NamedPath> Verb::outputs() const {
+  std::vector<NamedPath> outputs;
+  for (const Flag& flag : flags_) {
+    if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
+  }
+  for (const std::string& name : written_)
+    outputs.push_back({find(name)->field.flag(), path_of(*find(name))});
+  if (written_beside_) {
+    for (NamedPath& one : written_beside_()) outputs.push_back(std::move(one));
+  }
+  return outputs;
+}
+
 void Verb::refuse_clashing_files() const {
-  std::vector<NamedPath> inputs, outputs;
+  std::vector<NamedPath> inputs;
   for (const Argument& argument : arguments_) {
     const std::vector<std::string> one = {argument.one == nullptr ? "" : *argument.one};
     for (const std::string& path : argument.many == nullptr ? one : *argument.many) {
@@ -430,12 +452,7 @@ void Verb::refuse_clashing_files() const {
     for (const std::string& path : table_files(path_of(*find(name))))
       inputs.push_back({find(name)->field.flag(), path});
   }
-  for (const Flag& flag : flags_) {
-    if (flag.is_output) outputs.push_back({"-o", path_of(flag)});
-  }
-  for (const std::string& name : written_)
-    outputs.push_back({find(name)->field.flag(), path_of(*find(name))});
-  refuse_clashes(inputs, outputs);
+  refuse_clashes(inputs, outputs());
 }
 
 int Verb::execute() {

@@ -23,6 +23,7 @@
 
 #include "occam/core/fields.hpp"
 #include "occam/core/progress.hpp"
+#include "occam/io/same_file.hpp"
 #include "occam/parallel/communicator.hpp"
 
 namespace CLI {
@@ -75,6 +76,9 @@ class Call {
 
   // The command line as it was typed, fit for a shell: for the record.
   const std::string& command() const;
+
+  // Error(usage) when what the verb writes is one of these, which turned out to be read, too.
+  void keep(const std::vector<NamedPath>& inputs) const;
 
   // Whether the option was on the command line, by the name of its field.
   bool given(std::string_view field) const;
@@ -130,6 +134,8 @@ class Verb {
   // written. Arguments are read and -o is written in any case. What is written must not be read as well.
   Verb& reads(std::vector<std::string> fields);
   Verb& writes(std::vector<std::string> fields);
+  // Further files that are written, whose names follow from the options.
+  Verb& writes_beside(std::function<std::vector<NamedPath>()> files);
   // Adds --threads, --seed and --quiet.
   Verb& computes();
   // All ranks run it, and it works with Call::ranks(). Other verbs are run by the first rank alone.
@@ -178,6 +184,7 @@ class Verb {
   int execute();
   void take_arguments();
   void find_networks() const;
+  std::vector<NamedPath> outputs() const;
   void refuse_clashing_files() const;
   const std::string& path_of(const Flag& flag) const;
 
@@ -190,6 +197,7 @@ class Verb {
   std::vector<Flag> flags_;
   std::vector<std::string> positionals_;
   std::vector<std::string> read_, written_;  // fields
+  std::function<std::vector<NamedPath>()> written_beside_;
   std::optional<ComputeOptions> compute_;
   bool hidden_ = false;
   bool shares_work_ = false;

@@ -310,6 +310,7 @@ NB_MODULE(_core, m) {
                    [](const PythonProblem& p) { return p.problem.has_exact_posterior(); })
       .def_prop_ro("fingerprint", [](const PythonProblem& p) { return p.problem.fingerprint(); })
       .def_prop_ro("toml", [](const PythonProblem& p) { return problem_toml(p.problem); });
+  m.def("shown_text", [](const std::string& text) { return python_text(text); });
   m.def("load_problem", [](const Path& name) { return PythonProblem{load_problem(name.string()), nullptr}; });
   m.def("make_problem", &make_problem);
   m.def("simulate", &simulate, nb::arg("problem"), nb::arg("datasets"), nb::arg("seed"), nb::arg("n").none(),

@@ -49,7 +49,7 @@ class AbcResult:
         return pandas.DataFrame({"model": self.model, "weight": self.weight, "distance": self.distance, **self.parameters})
 
     def __repr__(self) -> str:
-        return self._text.rstrip()
+        return _core.shown_text(self._text.rstrip())
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

@@ -8,6 +8,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from . import _core
 from ._arguments import probabilities
 from ._data import checked_names
 from ._errors import BadData, Usage
@@ -27,7 +28,7 @@ class Answers:
         self.warnings = raw["warnings"]
         self.groups = Groups(raw["groups"]) if raw["groups"] else None
         for text in self.warnings:
-            python_warnings.warn(text, stacklevel=3)
+            python_warnings.warn(_core.shown_text(text), stacklevel=3)
 
     @classmethod
     def from_log_evidence(cls, log_evidence: Any, models: Sequence[str], *, model_prior: Mapping[str, float] | None = None,
@@ -198,7 +199,7 @@ class Answers:
         shown = ["dataset", "n", "verdict", "best"]
         shown = [name for name in shown if name in self.columns] + ["p_" + model for model in self.models[:6]]
         rows = [[_text(self.columns[name][k]) for name in shown] for k in range(min(len(self), 40))]
-        return shown, rows
+        return [_text(name) for name in shown], rows
 
     def __repr__(self) -> str:
         shown, rows = self._table()
@@ -217,4 +218,4 @@ class Answers:
 def _text(value):
     if value is None:
         return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else _core.shown_text(str(value).encode("utf-8", "backslashreplace").decode())

@@ -39,7 +39,7 @@ class Groups:
                                  for group in self.raw["groups"] for model in group["models"]])
 
     def __repr__(self) -> str:
-        return self.raw["text"].rstrip()
+        return _core.shown_text(self.raw["text"].rstrip())
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

@@ -231,10 +231,10 @@ class Network:
 
     def __repr__(self) -> str:
         text = self._core.text.rstrip()
-        if self._model_prior is None:
-            return text
-        prior = ", ".join(f"{name} {p:.6g}" for name, p in zip(self.models, self._model_prior))
-        return f"{text}\nmodel prior       {prior} (not that of the training)"
+        if self._model_prior is not None:
+            prior = ", ".join(f"{name} {p:.6g}" for name, p in zip(self.models, self._model_prior))
+            text += f"\nmodel prior       {prior} (not that of the training)"
+        return _core.shown_text(text)
 
 
 def _sizes(name: str, values: Any) -> list[int]:
@@ -279,7 +279,7 @@ class Report:
         self._core.save(os.fspath(folder))
 
     def __repr__(self) -> str:
-        return self._core.text.rstrip()
+        return _core.shown_text(self._core.text.rstrip())
 
     def _repr_html_(self) -> str:
         page = self._core.html.replace("&", "&amp;").replace('"', "&quot;")

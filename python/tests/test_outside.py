@@ -140,3 +140,15 @@ def test_names_in_other_encodings(net):
     with open(b"t\xf6sse.csv", "w") as file:
         file.write("x\n1\n0\n")
     assert net.compare(os.fsdecode(b"t\xf6sse.csv"))["n"] == [2]
+
+
+def test_names_that_steer_a_terminal_are_shown_instead(net):
+    """Names come from files of anyone, and a terminal would obey them."""
+    answers = net.compare({"who": ["\x1b[2Jone"] * 5, "x": [1] * 5}, by="who")
+    groups = occam.groups([[-1.0, -2.0], [-2.0, -1.0]], ["a", "b"], group=["\x1b[31mred", "plain"])
+    for text in (repr(answers), answers._repr_html_(), repr(groups)):
+        assert "\x1b" not in text and "\\x1b[" in text
+    with open("data.csv", "w") as file:
+        file.write("dataset,x\n\x1b[2J,1\n\x1b[2J,oops\n")
+    assert "\x1b" not in refused(occam.Error, lambda: net.compare("data.csv"))
+    assert "\x1b" not in refused(occam.Error, lambda: occam.load("\x1b[2J.occam"))

@@ -88,6 +88,22 @@ TEST_F(Outputs, ASimulatorIsNotOverwritten) {
   EXPECT_EQ(before, shell_.read("s.csv"));
 }
 
+TEST_F(Outputs, TheCsvOfADesignIsNotOverwritten) {
+  shell_.write("pat.csv", "id,dose\n1,0\n1,1\n2,1\n2,0\n");
+  shell_.write("p.toml",
+               "name = \"d\"\nfamily = \"linear-regression\"\n[design]\nfrom = \"pat.csv\"\nby = \"id\"\n"
+               "[model.a]\n[model.b]\nslope = \"normal(0, 1)\"\n");
+  must("sed -i s/dose/x/ pat.csv; ln -s . here");
+  const std::string before = shell_.read("pat.csv");
+  const std::vector<std::string> says = {"would overwrite what is read (design"};
+  fails("occam simulate p.toml --datasets 1 -o here/pat.csv", 64, says);
+  fails("occam train p.toml -o n.occam --log pat.csv" + quick_, 64, says);
+  fails("occam abc p.toml d.csv -o pat.csv", 64, says);
+  must("occam train p.toml -o n.occam" + quick_ + small_);
+  fails("occam check n.occam --problem p.toml --datasets 20 --quiet --save-predictions pat.csv", 64, says);
+  EXPECT_EQ(before, shell_.read("pat.csv"));
+}
+
 TEST_F(Outputs, AReportDoesNotOverwriteWhatItIsMadeFrom) {
   must("occam train beta-binomial -o net.occam" + quick_ + small_);
   must("occam check net.occam --datasets 20 --save-predictions preds.csv --quiet -o r");
@@ -223,6 +239,18 @@ TEST_F(Outputs, WarningsAreShownAlsoWhenQuiet) {
   shell_.write("e.csv", "x,y\n1,2\n,3\n");
   fails("occam compare net.occam e.csv --missing drop --quiet", 0, {"left out 1 row with missing values"});
   fails("occam train beta-binomial -o a.occam --resume" + quick_ + small_, 0, {"there is no checkpoint"});
+}
+
+TEST_F(Outputs, ThePopulationsFileOverwritesNoInput) {
+  must("occam train beta-binomial -o net.occam" + quick_ + small_);
+  const std::string data = "dataset,x\n1,1\n1,0\n2,1\n";
+  shell_.write("a.groups.csv", data);
+  fails("occam compare net.occam a.groups.csv --group --quiet -o a.csv", 64,
+        {"the groups beside -o", "would overwrite what is read"});
+  fails("occam compare net.occam a.groups.csv --group-by dataset --quiet -o a.csv", 64, {"would overwrite"});
+  EXPECT_EQ(data, shell_.read("a.groups.csv"));
+  must("occam compare net.occam a.groups.csv --quiet -o a.csv");
+  must("occam compare net.occam a.groups.csv --group --quiet -o a.json");
 }
 
 }  // namespace

@@ -118,6 +118,21 @@ TEST(SimulateVerb, AReaderThatLeavesIsNoCrashAndNoMessage) {
   EXPECT_EQ(outcome.err, "74\n");
 }
 
+// Its trials take hours: nothing but the simulator itself can notice the wish to stop.
+TEST(SimulateVerb, OneWishToStopEndsSlowTrials) {
+  Shell shell;
+  shell.write("slow.toml",
+              "name = \"slow\"\nn = 600\nfamily = \"levy-accumulator\"\n[settings]\nmax_steps = 16777216\n"
+              "[parameters]\na = 1e6\nv1 = 0\nv2 = 0\nalpha = 1.5\n[model.a]\n[model.b]\nst0 = 0.1\n");
+  const Outcome outcome = shell(
+      "occam simulate slow.toml --datasets 10 --threads 1 -o a.csv 2>log & job=$!\n"
+      "await 'heeds_term $job'; sleep 0.2; kill -TERM $job\n"
+      "(sleep 30; kill -KILL $job) & wait $job");
+  EXPECT_EQ(outcome.code, 130) << shell.read("log");
+  EXPECT_NE(shell.read("log").find("stopped while data sets were simulated"), std::string::npos);
+  EXPECT_EQ(shell.folder().count_files(), 2u);
+}
+
 TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
   Shell shell;
   const Outcome outcome = shell(
@@ -127,6 +142,28 @@ TEST(SimulateVerb, InterruptLeavesNoFileAndEndsWith130) {
   // On a busy machine a line of progress may stand before it.
   EXPECT_NE(outcome.err.find("occam: interrupted after "), std::string::npos) << outcome.err;
   EXPECT_EQ(shell.folder().count_files(), 0u);
+}
+
+// What is in the cache is run, so nobody else may write there.
+TEST(Cache, IsThisUsersAlone) {
+  Shell shell;
+  shell.write("coin.sh", "while read line; do printf '1\n'; done\n");
+  shell.write("p.toml",
+              "name = \"c\"\nn = 1\ncolumns = [\"x\"]\nsimulator = [\"sh\", \"coin.sh\"]\n"
+              "[model.a]\nt = \"uniform(0, 1)\"\n[model.b]\nt = \"uniform(0, 1)\"\n");
+  const std::string command =
+      "export XDG_CACHE_HOME=$PWD; umask 0; occam simulate p.toml --datasets 1 --quiet";
+  const Outcome fresh = shell(command);
+  EXPECT_EQ(fresh.code, 0) << fresh.err;
+  EXPECT_EQ(shell("stat -c %a occam").out, "700\n");
+  EXPECT_EQ(shell("for f in occam/helpers-*/occam_simulator.py; do echo evil > $f; done").code, 0);
+  shell(command);
+  EXPECT_EQ(shell("grep -rl evil occam").out, "");
+  for (const char* mode : {"777", "720"}) {
+    const Outcome open = shell(std::string("chmod ") + mode + " occam; " + command);
+    EXPECT_EQ(open.code, 74) << open.err;
+    EXPECT_NE(open.err.find("others can write to it"), std::string::npos) << open.err;
+  }
 }
 
 }  // namespace

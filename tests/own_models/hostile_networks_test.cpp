@@ -1,5 +1,6 @@
 // Networks from strangers: whatever the problem in a network file names, no verb starts, compiles or opens
 // it.
+#include <cmath>
 #include <filesystem>
 
 #include "occam/networks/network_file.hpp"
@@ -87,6 +88,28 @@ TEST_F(HostileNetworks, TheProblemInsideHasToFitTheNetwork) {
       fails(verb, 78, {"net.occam", "do not belong together"});
     }
   }
+}
+
+// Its golden outputs are numbers, since their inputs are of the one size at which nothing overflows.
+TEST_F(HostileNetworks, AnswersThatAreNoNumbersAreNotMeasured) {
+  NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+  file.config.standardisation.log_n_mean = std::log(4.0);
+  file.config.standardisation.log_n_scale = 1e-300;
+  const std::vector<float> x = {1, 1, 0, 1};
+  const std::int64_t offsets[] = {0, 4};
+  file.golden = make_golden(file, {{x.data(), 4, 1, 1}, offsets, 1});
+  file.scope = nullptr;
+  file.scope_tensors.clear();
+  write_network_file(shell_.folder() / "net.occam", file);
+  fails("occam check net.occam --datasets 200 --quiet", 65, {"is not a number"});
+  fails("occam check net.occam --datasets 2000 --quiet --missed-datasets 0", 65, {"is not a number"});
+  fails("occam scope net.occam -o s.occam --quiet --scope-reference 500", 65, {"is not a number"});
+  EXPECT_FALSE(std::filesystem::exists(shell_.folder() / "s.occam"));
+
+  shell_.write("d.csv", "dataset,x\ngood,1\ngood,1\ngood,0\ngood,1\nbad,1\nbad,0\nbad,0\n");
+  const std::string answers = must("occam compare net.occam d.csv --exact --quiet");
+  EXPECT_NE(answers.find("the network's answer is not a usable number"), std::string::npos) << answers;
+  EXPECT_NE(answers.find("over 1 data sets\nleft out: a data set"), std::string::npos) << answers;
 }
 
 }  // namespace

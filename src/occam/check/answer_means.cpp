@@ -18,6 +18,7 @@ AnswerMeans answer_means(const Predictor& predictor, const Batch& batch) {
   const NetworkOutputs outputs = comparator.outputs(data);
   comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(count)), data, outputs, answers,
                          nullptr);
+  require_numbers(answers);
   if (predictor.scope != nullptr) {
     for (const ScopeAnswer& one : judge_scope(*predictor.scope, comparator, data, outputs))
       means.caught.add(one.p <= kScopeLevel ? 1 : 0);

@@ -80,6 +80,7 @@ class Calibration final : public Measurement {
   };
 
   std::size_t bin_of(double p) const {
+    if (!(p > 0)) return 0;  // what is not a number has no bin of its own
     const double at = std::ceil(p * static_cast<double>(bins_)) - 1;
     return static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(bins_ - 1)));
   }

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/check/check_network.hpp"
+#include "occam/check/network_problem.hpp"
 #include "occam/check/prediction_file.hpp"
 #include "occam/check/statistics.hpp"
+#include "occam/compare/comparator.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/progress.hpp"
 #include "occam/core/rng.hpp"
@@ -15,6 +17,8 @@
 #include "occam/io/npz.hpp"
 #include "occam/io/test_support.hpp"
 #include "occam/parallel/thread_pool.hpp"
+#include "occam/scope/build_scope.hpp"
+#include "occam/simulate/problem.hpp"
 
 namespace occam {
 namespace {
@@ -114,6 +118,51 @@ TEST(Findings, FiguresDrawColumnsThatTheirTablesHave) {
     }
   }
   EXPECT_GE(figures, 8u);
+}
+
+// Finite weights whose answers are not: golden outputs alone do not tell.
+NetworkFile network_of_huge_weights() {
+  NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+  for (float& weight : file.members[0]) weight *= 1e30f;
+  return file;
+}
+
+TEST(Check, ANetworkWhoseAnswersAreNoNumbersIsRefused) {
+  ThreadPool pool(2);
+  SilentProgress progress;
+  Comparator comparator(network_of_huge_weights(), pool, kDefaultEngine);
+  const Problem problem = network_problem(comparator.file(), "");
+  CheckRequest request;
+  request.data_sets = 200;
+  const auto said = [](const auto& work) {
+    const auto error = testing_support::error_of(work);
+    return error ? std::string(error->what()) : "accepted";
+  };
+  EXPECT_NE(
+      said([&] { check_network(comparator, problem, request, pool, progress); }).find("is not a number"),
+      std::string::npos);
+  ScopeOptions options;
+  options.reference = 200;
+  options.calibration = 200;
+  EXPECT_NE(said([&] { build_scope(comparator, problem, options, 1, progress); }).find("is not a number"),
+            std::string::npos);
+}
+
+// Measurements are in memory's bounds whatever they are told.
+TEST(Check, MeasurementsGuardAgainstWhatIsNoNumber) {
+  PredictionLayout layout;
+  layout.model_names = {"a", "b"};
+  layout.has_n = true;
+  Predictions block;
+  for (std::int64_t b = 0; b < 400; ++b) {
+    block.p.insert(block.p.end(), {NAN, NAN});
+    block.truth.push_back(static_cast<std::int32_t>(b % 2));
+    block.n.push_back(1 + b % 2);
+  }
+  ThreadPool pool(1);
+  Checker checker(layout, {}, 1);
+  checker.add(block, pool);
+  EXPECT_TRUE(testing_support::error_of([&] { checker.finish(); }));
 }
 
 // 400 models: tables of hundreds of rows, not of 160,000.
@@ -383,6 +432,19 @@ TEST(CheckStatistics, SizeBandsHoldAllSizesAndAboutEquallyMany) {
       EXPECT_GT(of_lumpy.lower(band), of_lumpy.upper(band - 1));
     }
   }
+}
+
+// What a network tells of its problem may come from anyone, and would be simulated.
+TEST(NetworkProblem, SizesBeyondThoseOfTheTrainingAreRefused) {
+  NetworkFile file = read_network_file(OCCAM_TEST_DATA "/networks/version1.occam");
+  EXPECT_NO_THROW(network_problem(file, ""));
+  const std::string sizes = "n = \"uniform(1, 100)\"";
+  const auto at = file.problem.find(sizes);
+  ASSERT_NE(at, std::string::npos) << file.problem;
+  file.problem.replace(at, sizes.size(), "n = \"uniform(1, 101)\"");
+  const auto error = testing_support::error_of([&] { network_problem(file, ""); });
+  ASSERT_TRUE(error);
+  EXPECT_NE(std::string(error->what()).find("up to 101 rows"), std::string::npos) << error->what();
 }
 
 }  // namespace

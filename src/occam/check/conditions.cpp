@@ -11,6 +11,7 @@
 
 #include "occam/check/diagnostic.hpp"
 #include "occam/check/statistics.hpp"
+#include "occam/core/error.hpp"
 
 namespace occam {
 namespace {
@@ -127,6 +128,7 @@ class Conditions final : public Measurement {
         worst = &band;
       }
     }
+    if (worst == nullptr) throw Error(ErrorKind::bad_data, "no band has a gap that is a number");
     const double limit = context_.options.calibration_limit;
     judgement.severity = severity_of(std::fabs(worst->gap()), limit, farthest > 1e-12);
     if (judgement.severity == Severity::fine) {

@@ -45,6 +45,21 @@ Problem fitting(Problem problem, const NetworkFile& file, const std::string& whe
               "{}: the problem and the network do not belong together: their {} differ", where, differs);
 }
 
+// A told problem may come from anyone. Data sets larger than any that the network was trained on are of no
+// use to it, and could take all memory. (Of a table its own sizes are noted, whatever the problem says.)
+void check_sizes(const Problem& problem, const NetworkFile& file) {
+  if (file.record.value("source", "") == "table" || !problem.simulates()) return;
+  const std::int64_t largest = problem.sizes().second;
+  std::int64_t rows = 0;
+  for (std::int64_t j = 0; j < problem.J(); ++j) rows = std::max(rows, problem.max_rows(j, largest));
+  if (rows <= file.largest_n) return;
+  throw Error(
+      ErrorKind::bad_config,
+      "{}: its problem tells of data sets of up to {} rows, but it was trained on {} at most; nothing "
+      "is simulated",
+      file.path, rows, file.largest_n);
+}
+
 Problem same_as_trained(Problem problem, const NetworkFile& file, const std::string& where) {
   if (problem.fingerprint() == file.fingerprint) return fitting(std::move(problem), file, where);
   throw Error(
@@ -68,7 +83,10 @@ Problem network_problem(const NetworkFile& file, const std::string& problem_path
   if (!problem_path.empty()) return same_as_trained(load_problem(problem_path), file, problem_path);
   Problem told = told_problem(file);
   const std::vector<std::string> simulators = named_simulators(told);
-  if (simulators.empty()) return told;
+  if (simulators.empty()) {
+    check_sizes(told, file);
+    return told;
+  }
   const auto in_python = [](const std::string& name) { return name.starts_with("python:"); };
   if (std::all_of(simulators.begin(), simulators.end(), in_python)) {
     throw Error(

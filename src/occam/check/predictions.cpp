@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "occam/compare/comparator.hpp"
+#include "occam/core/error.hpp"
 #include "occam/scope/scope.hpp"
 #include "occam/simulate/exact_posteriors.hpp"
 #include "occam/simulate/simulator.hpp"
@@ -35,6 +36,18 @@ double divergence(std::span<const double> q, std::span<const double> p) {
   return sum;
 }
 
+void require_numbers(const ModelPosterior& answers) {
+  for (std::int64_t b = 0; b < answers.size(); ++b) {
+    for (const double p : answers.probabilities(b)) {
+      if (std::isfinite(p)) continue;
+      throw Error(ErrorKind::bad_data,
+                  "the network's answer to a data set of {} observations is not a number; nothing can be "
+                  "measured of such a network",
+                  answers.n(b));
+    }
+  }
+}
+
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem) {
   const NetworkFile& file = comparator.file();
   PredictionLayout layout;
@@ -59,6 +72,7 @@ void answer(const Predictor& predictor, const Problem& problem, const Batch& bat
   const NetworkOutputs outputs = comparator.outputs(data);
   comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(batch.size())), data, outputs,
                          answers, nullptr);
+  require_numbers(answers);
   block.clear();
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const std::vector<double> p = answers.probabilities(b);

@@ -14,6 +14,7 @@ namespace occam {
 
 class Batch;
 class Comparator;
+class ModelPosterior;
 class Problem;
 class ProgressSink;
 class ScopeReference;
@@ -60,6 +61,10 @@ struct PredictRequest {
   std::int64_t data_sets = 1;
   std::optional<std::int64_t> n = {};  // all of this size, or of the problem's own sizes
 };
+
+// Error(bad_data) where an answer holds what is not a number, as a network of huge weights can give: nothing
+// could be measured of it.
+void require_numbers(const ModelPosterior& answers);
 
 PredictionLayout prediction_layout(const Comparator& comparator, const Problem& problem);
 

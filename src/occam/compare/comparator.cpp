@@ -4,17 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "occam/compare/log_sum.hpp"
 #include "occam/core/error.hpp"
 
 namespace occam {
 namespace {
-
-double log_of_sum(std::span<const double> terms) {
-  const double top = *std::max_element(terms.begin(), terms.end());
-  double sum = 0;
-  for (const double term : terms) sum += std::exp(term - top);
-  return top + std::log(sum);
-}
 
 // The mixture of K members with log concentrations (K, J), which become log p; their number is not one.
 void mix(std::span<double> members, std::size_t J, double* mixture) {
@@ -22,14 +16,14 @@ void mix(std::span<double> members, std::size_t J, double* mixture) {
   double concentration = 0;
   for (std::size_t k = 0; k < K; ++k) {
     const auto row = members.subspan(k * J, J);
-    const double total = log_of_sum(row);
-    for (double& value : row) value -= total;
-    concentration += total / static_cast<double>(K);
+    const LogSum total(row);
+    for (double& value : row) value = total.share(value);
+    concentration += total.whole() / static_cast<double>(K);
   }
   std::vector<double> column(K);
   for (std::size_t j = 0; j < J; ++j) {
     for (std::size_t k = 0; k < K; ++k) column[k] = members[k * J + j];
-    mixture[j] = log_of_sum(column) - std::log(static_cast<double>(K)) + concentration;
+    mixture[j] = LogSum(column).whole() - std::log(static_cast<double>(K)) + concentration;
   }
 }
 
@@ -119,8 +113,10 @@ void Comparator::add_answers(const std::vector<std::string>& ids, Ragged<const f
   const std::size_t spreads = outputs.spread.empty() ? 0 : J;
   for (std::int64_t b = 0; b < data.sets; ++b) {
     const auto at = static_cast<std::size_t>(b);
-    answers.add(ids[at], data.size(b), {outputs.log_alpha.data() + at * J, J},
-                flag(data.x.rows_from(data.offsets[b], data.size(b))),
+    const std::span<const double> log_alpha(outputs.log_alpha.data() + at * J, J);
+    std::string why = flag(data.x.rows_from(data.offsets[b], data.size(b)));
+    if (why.empty() && !usable_answer(log_alpha)) why = "the network's answer is not a usable number";
+    answers.add(ids[at], data.size(b), log_alpha, std::move(why),
                 {outputs.members.data() + at * members, members},
                 {outputs.spread.data() + at * spreads, spreads});
     if (estimates == nullptr) continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "occam/compare/log_sum.hpp"
 #include "occam/core/error.hpp"
 #include "occam/core/from_chars.hpp"
 #include "occam/core/suggest.hpp"
@@ -12,14 +13,6 @@ namespace occam {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-double log_sum(std::span<const double> terms) {
-  double top = kMinusInfinity;
-  for (const double term : terms) top = std::max(top, term);
-  double sum = 0;
-  for (const double term : terms) sum += std::exp(term - top);
-  return top + std::log(sum);
-}
 
 }  // namespace
 
@@ -63,13 +56,10 @@ void ModelPosterior::add_mean(const ModelPosterior& other, std::int64_t first, s
   std::vector<double> mean(names_.size(), 0.0);
   double log_sum = 0;
   for (std::int64_t b = first; b < last; ++b) {
-    double largest = other.log_alpha(b, 0), sum = 0;
-    for (std::int64_t j = 0; j < J(); ++j) largest = std::max(largest, other.log_alpha(b, j));
-    for (std::int64_t j = 0; j < J(); ++j) sum += std::exp(other.log_alpha(b, j) - largest);
-    const double total = largest + std::log(sum);
-    log_sum += total / n;
+    const LogSum total(other.log_alphas(b));
+    log_sum += total.whole() / n;
     for (std::int64_t j = 0; j < J(); ++j)
-      mean[static_cast<std::size_t>(j)] += std::exp(other.log_alpha(b, j) - total) / n;
+      mean[static_cast<std::size_t>(j)] += std::exp(total.share(other.log_alpha(b, j))) / n;
   }
   for (double& p : mean) p = std::log(p) + log_sum;
   if (last - first == 1) {
@@ -115,8 +105,8 @@ double ModelPosterior::log_weight(std::int64_t b, std::int64_t j) const {
 std::vector<double> ModelPosterior::log_probabilities(std::int64_t b) const {
   std::vector<double> result;
   for (std::int64_t k = 0; k < J(); ++k) result.push_back(log_weight(b, k));
-  const double total = log_sum(result);
-  for (double& value : result) value -= total;
+  const LogSum total(result);
+  for (double& value : result) value = total.share(value);
   return result;
 }
 
@@ -143,8 +133,7 @@ double ModelPosterior::log_bayes_factor(std::int64_t b, std::int64_t i, std::int
 
 double ModelPosterior::uncertainty(std::int64_t b) const {
   if (!has_concentrations_) return std::numeric_limits<double>::quiet_NaN();
-  const std::span<const double> row(log_alpha_.data() + b * J(), static_cast<std::size_t>(J()));
-  return std::exp(std::log(static_cast<double>(J())) - log_sum(row));
+  return std::exp(std::log(static_cast<double>(J())) - LogSum(log_alphas(b)).whole());
 }
 
 std::vector<double> ModelPosterior::member_probabilities(std::int64_t b, std::int64_t k) const {
@@ -155,8 +144,8 @@ std::vector<double> ModelPosterior::member_probabilities(std::int64_t b, std::in
                                : members_[static_cast<std::size_t>((b * K_ + k) * J() + j)] +
                                      std::log(prior_[i] / trained_prior_[i]));
   }
-  const double total = log_sum(p);
-  for (double& value : p) value = std::exp(value - total);
+  const LogSum total(p);
+  for (double& value : p) value = std::exp(total.share(value));
   return p;
 }
 

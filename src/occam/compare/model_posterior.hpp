@@ -70,6 +70,9 @@ class ModelPosterior {
   double agreement(std::int64_t b) const;
 
  private:
+  std::span<const double> log_alphas(std::int64_t b) const {
+    return {log_alpha_.data() + b * J(), names_.size()};
+  }
   double log_weight(std::int64_t b, std::int64_t j) const;
   std::vector<double> member_probabilities(std::int64_t b, std::int64_t k) const;
 

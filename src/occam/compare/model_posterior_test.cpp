@@ -52,6 +52,19 @@ TEST(ModelPosterior, OverwhelmingEvidenceDoesNotOverflow) {
   EXPECT_EQ(answers.uncertainty(0), 0);
 }
 
+TEST(ModelPosterior, HugeConcentrationsStillSumToOne) {
+  ModelPosterior answers({"a", "b"}, {0.5, 0.5});
+  for (const double huge : {1e17, -1e17, 1e30}) {
+    answers.add("s", 1, std::vector{huge, huge}, "", std::vector{huge, huge, huge, huge});
+    const std::int64_t b = answers.size() - 1;
+    EXPECT_EQ(answers.probabilities(b), std::vector({0.5, 0.5})) << huge;
+    EXPECT_EQ(answers.spread(b, 0), 0) << huge;
+    ModelPosterior mean({"a", "b"}, {0.5, 0.5});
+    mean.add_mean(answers, b, answers.size());
+    EXPECT_EQ(mean.probabilities(0), std::vector({0.5, 0.5})) << huge;
+  }
+}
+
 TEST(ModelPosterior, RefusesBadPriors) {
   const ModelPosterior answers = example();
   for (const std::vector<double>& prior :

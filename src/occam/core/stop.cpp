@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "occam/core/error.hpp"
+
 namespace occam {
 namespace {
 
@@ -30,6 +32,12 @@ bool stop_requested() noexcept {
 double seconds_since_stop() noexcept {
   const std::int64_t at = stopped_at_ns.load();
   return at == 0 ? 0.0 : 1e-9 * static_cast<double>(now_ns() - at);
+}
+
+void end_if_stopped() {
+  constexpr double kGrace_s = 1.0;
+  if (stop_requested() && seconds_since_stop() > kGrace_s)
+    throw Error(ErrorKind::interrupted, "stopped while data sets were simulated");
 }
 
 }  // namespace occam

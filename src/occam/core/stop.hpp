@@ -9,5 +9,8 @@ void request_stop() noexcept;
 bool stop_requested() noexcept;
 // Since the first request; 0 where there is none.
 double seconds_since_stop() noexcept;
+// For long loops that no ProgressSink reaches: Error(interrupted) a moment after the request, in which what
+// asks a sink ends in its own way.
+void end_if_stopped();
 
 }  // namespace occam

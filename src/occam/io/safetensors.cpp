@@ -208,32 +208,60 @@ const NdArray& Safetensors::at(std::string_view name) const {
   throw Error(ErrorKind::bad_config, "no tensor '{}'{}", name, did_you_mean(name, names));
 }
 
-Safetensors parse_safetensors(std::string_view bytes, std::string_view name) {
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorKind::bad_config, "{}: not a usable safetensors file: {}", name, what);
-  };
-  if (bytes.size() < kLengthBytes) fail(fmt::format("it has {} bytes", bytes.size()));
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), kLengthBytes);
-  bytes.remove_prefix(kLengthBytes);
-  if (length > kLongestTensorHeader) fail("it does not start with the length of a header");
-  if (length > bytes.size())
-    fail(fmt::format("its header of {} bytes is cut short at {}", length, bytes.size()));
-  const std::string_view data = bytes.substr(length);
-  TensorHeader header(bytes.substr(0, length), data.size(), name);
+namespace {
 
+[[noreturn]] void refuse_file(std::string_view name, const std::string& what) {
+  throw Error(ErrorKind::bad_config, "{}: not a usable safetensors file: {}", name, what);
+}
+
+// How long the header is of a file of `size` bytes that starts like this.
+std::uint64_t header_length(std::string_view start, std::uint64_t size, std::string_view name) {
+  if (size < kLengthBytes) refuse_file(name, fmt::format("it has {} bytes", size));
+  std::uint64_t length = 0;
+  std::memcpy(&length, start.data(), kLengthBytes);
+  if (length > kLongestTensorHeader) refuse_file(name, "it does not start with the length of a header");
+  if (length > size - kLengthBytes)
+    refuse_file(name, fmt::format("its header of {} bytes is cut short at {}", length, size - kLengthBytes));
+  return length;
+}
+
+// `read(offset, out)` fills `out` from the data behind the header.
+template <class Read>
+Safetensors contents_of(TensorHeader& header, Read&& read) {
   Safetensors contents;
   contents.metadata = std::move(header.metadata());
   for (TensorEntry& entry : header.entries()) {
-    const auto part = std::as_bytes(std::span<const char>(data.substr(entry.begin, entry.end - entry.begin)));
-    NdArray array{entry.dtype, std::move(entry.shape), std::vector<std::byte>(part.begin(), part.end())};
+    NdArray array{entry.dtype, std::move(entry.shape), std::vector<std::byte>(entry.end - entry.begin)};
+    read(entry.begin, std::span(reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()));
     contents.tensors.emplace_back(std::move(entry.name), std::move(array));
   }
   return contents;
 }
 
+}  // namespace
+
+Safetensors parse_safetensors(std::string_view bytes, std::string_view name) {
+  const std::uint64_t length = header_length(bytes, bytes.size(), name);
+  bytes.remove_prefix(kLengthBytes);
+  const std::string_view data = bytes.substr(length);
+  TensorHeader header(bytes.substr(0, length), data.size(), name);
+  return contents_of(header, [&](std::uint64_t offset, std::span<char> out) {
+    std::copy_n(data.data() + offset, out.size(), out.data());
+  });
+}
+
+// The header first: a file may claim to be larger than any memory.
 Safetensors read_safetensors(const std::string& path) {
-  return parse_safetensors(read_file(path), path);
+  const InputFile file(path);
+  if (!file.is_regular()) return parse_safetensors(read_file(path), path);
+  std::string start(std::min<std::uint64_t>(file.size(), kLengthBytes), '\0');
+  file.read_at(0, start);
+  std::string text(header_length(start, file.size(), path), '\0');
+  file.read_at(kLengthBytes, text);
+  const std::uint64_t before = kLengthBytes + text.size();
+  TensorHeader header(text, file.size() - before, path);
+  return contents_of(header,
+                     [&](std::uint64_t offset, std::span<char> out) { file.read_at(before + offset, out); });
 }
 
 std::string safetensors_bytes(const Safetensors& contents) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -133,6 +134,19 @@ TEST(Safetensors, RefusesBrokenFrames) {
   EXPECT_EQ(tensor_failure(with_tensor_header(std::string(100000, '['), 0)),
             "78: x (header): nested deeper than 100 levels");
   EXPECT_EQ(tensor_failure(with_tensor_header("", 0)).find("78: x (header):1:1: not JSON"), 0u);
+}
+
+// A file with a hole takes no room, and reading it would take more than there is.
+TEST(Safetensors, AFileIsHeldAgainstItsHeaderBeforeItIsRead) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "hole.occam";
+  write_file_atomic(path, with_tensor_header(R"({"w":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 4));
+  EXPECT_EQ(read_safetensors(path).at("w").shape, Shape{4});
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 42);
+  const auto error = testing_support::error_of([&] { read_safetensors(path); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::bad_config) << error->what();
+  EXPECT_NE(std::string(error->what()).find("bytes belong to no tensor"), std::string::npos) << error->what();
 }
 
 TEST(Safetensors, DamagedFilesAreReadOrRefused) {

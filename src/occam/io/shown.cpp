@@ -68,6 +68,15 @@ void append_utf8(unsigned code, std::string& to) {
 
 }  // namespace
 
+bool is_plain(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || steers(text.substr(0, length))) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string shown(std::string_view text, std::size_t limit) {
   std::string result;
   while (!text.empty()) {

@@ -14,6 +14,9 @@ std::string shown(std::string_view text, std::size_t limit = 60);
 // For a terminal: the same for a text of any length, in which line ends and tabs stay.
 std::string shown_text(std::string_view text);
 
+// Whether shown() would show `text` as it is, if it is long enough: fit for a name.
+bool is_plain(std::string_view text);
+
 // Whether `text` is valid UTF-8 (no overlong forms, no surrogates).
 bool is_utf8(std::string_view text);
 

@@ -64,6 +64,18 @@ std::ptrdiff_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
+// Dotted keys in inline tables in arrays: each is allowed so many levels, and together they make thousands.
+constexpr int kDeepestNode = 200;
+
+void require_shallow(const toml::node& node, std::string_view name, int levels = kDeepestNode) {
+  if (levels == 0) throw Error(ErrorKind::bad_config, "{}: nested deeper than {} levels", name, kDeepestNode);
+  if (const toml::table* table = node.as_table()) {
+    for (const auto& [key, value] : *table) require_shallow(value, name, levels - 1);
+  } else if (const toml::array* array = node.as_array()) {
+    for (const toml::node& value : *array) require_shallow(value, name, levels - 1);
+  }
+}
+
 std::string_view line_of(std::string_view text, std::uint32_t number) {
   for (; number > 1 && !text.empty(); --number)
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
@@ -109,7 +121,9 @@ toml::table parse_toml(std::string_view text, std::string_view name) {
   if (const auto line = line_of_deep_key(text); line > 0)
     throw Error(ErrorKind::bad_config, "{}:{}: a key of more than {} parts", name, line, kDeepestKey);
   try {
-    return toml::parse(text, name);
+    toml::table table = toml::parse(text, name);
+    require_shallow(table, name);
+    return table;
   } catch (const toml::parse_error& error) {
     throw Error(ErrorKind::bad_config, "{}: {}{}", region_place(error.source()),
                 shown(error.description(), 300), quotes_hint(text, error.source()));

@@ -26,6 +26,16 @@ TEST(TomlFile, ReadsAndKnowsPlaces) {
   EXPECT_EQ(toml_place(toml::table{}), "(no file)");
 }
 
+// Keys, lists and inline tables may each be nested a little; together they would be without end.
+TEST(TomlFile, RefusesWhatIsNestedTooDeeply) {
+  std::string key = "k";
+  for (int i = 0; i < 90; ++i) key += ".k";
+  std::string text = "1";
+  for (int i = 0; i < 100; ++i) text = "{" + key + " = " + text + "}";
+  EXPECT_NE(failure_of([&] { parse_toml("x = " + text, "p"); }).find("nested deeper than"),
+            std::string::npos);
+}
+
 TEST(TomlFile, BecomesJson) {
   const auto table =
       parse_toml("i = 3\nf = 1.0\nb = true\ns = 'é'\nl = [1, [2]]\nd = 1979-05-27\n[t.u]\nx = -1\n", "p");

@@ -22,6 +22,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "occam/core/stop.hpp"
 #include "occam/models/decision_trial.hpp"
 #include "occam/parallel/loop_device.hpp"
 #include "occam/simulate/catalogue.hpp"
@@ -133,6 +134,7 @@ class Trials : public WalkQueue {
   }
 
   bool exchange(Walk& walk) override {
+    end_if_stopped();  // walks may be of millions of steps, and there are thousands
     if (walk.request >= 0 && !finish(walk)) return true;
     while (next_trial(walk)) {
       set_up(walk);

@@ -125,11 +125,17 @@ void read_description(const json& d, NetworkFile& file) {
   }
 }
 
+// Line ends in a name would forge lines of what is printed, control characters steer a terminal.
+void check_plain(const std::string& name) {
+  if (!is_plain(name)) refuse(fmt::format("the name '{}' holds control characters", shown(name)));
+}
+
 void check_names(const std::vector<std::string>& names, const char* what) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (name.empty() || !seen.insert(name).second)
       refuse(fmt::format("it names {} '{}' twice or not at all", what, shown(name)));
+    check_plain(name);
   }
 }
 
@@ -410,6 +416,7 @@ NetworkFile network_from_safetensors(const Safetensors& contents, const std::str
     read_description(description, file);
     check_description(file);
     file.problem_name = metadata(contents, "problem_name");
+    check_plain(file.problem_name);
     file.problem = metadata(contents, "problem");
     file.fingerprint = metadata(contents, "fingerprint");
     file.record = metadata_json(contents, "record");

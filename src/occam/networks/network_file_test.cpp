@@ -10,6 +10,7 @@
 
 #include "occam/core/error.hpp"
 #include "occam/io/test_support.hpp"
+#include "occam/networks/structure_json.hpp"
 #include "occam/networks/test_support.hpp"
 
 namespace occam {
@@ -24,6 +25,16 @@ using testing_support::with_json;
 using testing_support::with_metadata;
 using testing_support::with_tensor;
 using testing_support::without_tensor;
+
+std::string refusal(const Safetensors& contents) {
+  try {
+    network_from_safetensors(contents, "n.occam");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_config);
+    return error.what();
+  }
+  return "accepted";
+}
 
 TEST(NetworkFile, RoundTripsBitForBit) {
   const testing_support::TemporaryFolder folder;
@@ -47,6 +58,19 @@ TEST(NetworkFile, EstimatesOfTamedParametersAreBroughtBack) {
   EXPECT_EQ(again.parameter_inputs, file.parameter_inputs);
 }
 
+// They would forge lines of what is printed.
+TEST(NetworkFile, NamesOfSeveralLinesAreRefused) {
+  const Safetensors good = network_to_safetensors(example_network());
+  for (const char* name : {"a\nvalidation loss   0.01", "a\x1b[2J", "a\r", "a\xe2\x80\xae"}) {
+    for (const char* pointer : {"/models/0", "/columns/0", "/parameters/names/0"}) {
+      const std::string said = refusal(with_json(good, "description", pointer, name));
+      EXPECT_NE(said.find("holds control characters"), std::string::npos) << pointer << " " << said;
+      EXPECT_EQ(said.find('\n'), std::string::npos);
+    }
+    EXPECT_NE(refusal(with_metadata(good, "problem_name", name)).find("control"), std::string::npos);
+  }
+}
+
 TEST(NetworkFile, HoldsAnEnsembleAndVerifiesEveryMember) {
   NetworkFile file = example_network();
   file.members.push_back(file.members[0]);
@@ -61,16 +85,6 @@ TEST(NetworkFile, HoldsAnEnsembleAndVerifiesEveryMember) {
   for (float& weight : wrong.members[1])
     weight += 0.1f;  // a damage that the checksum of the new file would hide
   EXPECT_THROW(network_from_safetensors(network_to_safetensors(wrong), "n.occam"), Error);
-}
-
-std::string refusal(const Safetensors& contents) {
-  try {
-    network_from_safetensors(contents, "n.occam");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::bad_config);
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(NetworkFile, RefusesWhatIsForeignNewerOrDamaged) {
@@ -309,6 +323,15 @@ TEST(NetworkFile, ClaimsTakeNoMemory) {
 #endif
   (void)tight;
   EXPECT_NE(got.find("has shape"), std::string::npos) << got;
+}
+
+// Statistics are taken of every column for each of them.
+TEST(NetworkFile, CountlessColumnsOfLabelsAreRefused) {
+  Structure structure;
+  for (std::int64_t c = 0; c < 64; ++c) structure.labels.columns.push_back(c);
+  EXPECT_NO_THROW(check_structure(structure, 1000));
+  structure.labels.columns.push_back(64);
+  EXPECT_THROW(check_structure(structure, 1000), Error);
 }
 
 }  // namespace

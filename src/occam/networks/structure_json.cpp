@@ -12,6 +12,9 @@ namespace {
 
 using nlohmann::json;
 
+// Every column is held against each of them; those found are four at most, the others were declared.
+constexpr std::size_t kMostLabelColumns = 64;
+
 void require(bool ok, const char* what) {
   if (!ok) throw Error(ErrorKind::bad_config, "network: {}", what);
 }
@@ -63,6 +66,7 @@ LabelColumns labels_from_json(const json& statistics) {
 void check_labels(const LabelColumns& labels, std::int64_t columns) {
   require(increasing_columns(labels.columns, columns),
           "the columns of labels of its statistics are not usable");
+  require(labels.columns.size() <= kMostLabelColumns, "its statistics have too many columns of labels");
   const auto is_label = [&](std::int64_t c) {
     return std::find(labels.columns.begin(), labels.columns.end(), c) != labels.columns.end();
   };

@@ -189,7 +189,7 @@ void run_training(const TrainingCommand& o, const Problem& problem, const json& 
                   std::shared_ptr<const NetworkFile> start, ThreadPool& pool, ProgressSink& progress,
                   const AfterTraining& after) {
   const std::string& output = o.output;
-  refuse_clashes(simulator_inputs(problem),
+  refuse_clashes(problem_inputs(problem),
                  {{"-o", output}, {"its checkpoint", checkpoint_of(output)}, {"--log", o.log}});
   const OutputLock lock(output);
   simulate_beside(o.device, pool);

@@ -1,6 +1,7 @@
 #include "occam/scope/build_scope.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "occam/core/error.hpp"
@@ -47,6 +48,17 @@ class Simulations {
   Simulator own_, even_;
 };
 
+// A network of huge weights may answer what is not a number, next to which nothing lies.
+void require_numbers(const ScopePoint& point) {
+  const auto finite = [](float x) { return std::isfinite(x); };
+  if (std::ranges::all_of(point.summary, finite) && std::ranges::all_of(point.sketch, finite)) return;
+  throw Error(
+      ErrorKind::bad_data,
+      "the network's summary of a data set of {} observations, or a statistic of it, is not a number; "
+      "no scope reference can be made",
+      point.rows);
+}
+
 // Where data sets come from: fills a batch with data sets first..first+count-1.
 using Supply = std::function<void(std::int64_t first, std::int64_t count, Batch& out)>;
 
@@ -59,7 +71,10 @@ std::vector<ScopePoint> collect_points(const Supply& supply, Comparator& compara
       throw Error(ErrorKind::interrupted, "stopped while the scope reference was made");
     supply(first + done, std::min(kChunk, count - done), batch);
     auto chunk = scope_points(sketch, comparator, batch.view(), comparator.outputs(batch.view()));
-    for (std::size_t b = 0; b < chunk.size(); ++b) chunk[b].model = batch.models()[b];
+    for (std::size_t b = 0; b < chunk.size(); ++b) {
+      require_numbers(chunk[b]);
+      chunk[b].model = batch.models()[b];
+    }
     std::move(chunk.begin(), chunk.end(), std::back_inserter(points));
     progress.update(first + std::min(done + kChunk, count), 0, "scope");
   }

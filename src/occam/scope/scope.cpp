@@ -1,6 +1,7 @@
 #include "occam/scope/scope.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -34,9 +35,26 @@ std::vector<ScopePoint> scope_points(const Sketch& sketch, const Comparator& com
   return points;
 }
 
+namespace {
+
+// What no verb would read must not be written.
+void require_finite(const Safetensors& contents) {
+  for (const auto& [name, array] : contents.tensors) {
+    if (array.dtype != DType::float32) continue;
+    if (std::ranges::all_of(array.view<float>(), [](float x) { return std::isfinite(x); })) continue;
+    throw Error(ErrorKind::bad_data, "the scope reference is not usable: '{}' holds what is not a number",
+                name);
+  }
+}
+
+}  // namespace
+
 void put_scope(const ScopeReference& scope, NetworkFile& file) {
   Safetensors contents;
-  scope.add_to(contents, file.scope);
+  nlohmann::json description;
+  scope.add_to(contents, description);
+  require_finite(contents);
+  file.scope = std::move(description);
   file.scope_tensors = std::move(contents.tensors);
 }
 

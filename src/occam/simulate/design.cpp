@@ -88,6 +88,9 @@ struct Shares {
   }
 };
 
+// Combinations of levels, each of which takes memory for every data set.
+constexpr std::size_t kMostCells = 1'000'000;
+
 struct DesignColumn {
   std::string name;
   std::int64_t at = 0;         // its place among the columns of the problem
@@ -263,10 +266,13 @@ class TakenDesign final : public Design {
   // patterns is missing and 0 where it is there).
   using Subject = std::vector<float>;
 
-  // The first of the columns are the design's, the last `patterns` are observed.
-  TakenDesign(std::string from, std::string by, std::vector<std::string> names, std::vector<std::int64_t> at,
-              std::size_t patterns, std::vector<Subject> subjects, std::int64_t D)
-      : from_(std::move(from)),
+  // The first of the columns are the design's, the last `patterns` are observed. `path`: of the csv that was
+  // read, or empty.
+  TakenDesign(std::string path, std::string from, std::string by, std::vector<std::string> names,
+              std::vector<std::int64_t> at, std::size_t patterns, std::vector<Subject> subjects,
+              std::int64_t D)
+      : path_(std::move(path)),
+        from_(std::move(from)),
         by_(std::move(by)),
         names_(std::move(names)),
         at_(std::move(at)),
@@ -288,6 +294,9 @@ class TakenDesign final : public Design {
     return {low, high};
   }
   bool needs_n() const override { return false; }
+  std::vector<std::string> files() const override {
+    return path_.empty() ? std::vector<std::string>() : std::vector{path_};
+  }
 
   // A stretch of a subject's rows from a random first one; where more are wanted than there are, all of them
   // and from the beginning again.
@@ -365,7 +374,7 @@ class TakenDesign final : public Design {
     return subjects_[static_cast<std::size_t>(rng.uniform_int(0, last))];
   }
 
-  std::string from_, by_;
+  std::string path_, from_, by_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> at_;  // places of the columns
   std::size_t given_;             // how many of them are the design's
@@ -463,7 +472,7 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
     if (table.value("missing", json::array()) != json(std::vector(middle, names.end()))) {
       refuse("missing", "expected the columns with missing = \"from\", as the subjects have their patterns");
     }
-    return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+    return std::make_shared<TakenDesign>("", from, by, names, at, patterns,
                                          subjects_of(table["subjects"], names.size()), D);
   }
   if (folder.empty()) {
@@ -471,7 +480,7 @@ std::shared_ptr<const Design> make_taken(const json& table, const std::vector<st
                 "design: the file '{}' is not at hand; name the problem file (--problem)", from);
   }
   const std::string path = (std::filesystem::path(folder) / from).string();
-  return std::make_shared<TakenDesign>(from, by, names, at, patterns,
+  return std::make_shared<TakenDesign>(path, from, by, names, at, patterns,
                                        read_subjects(path, by, names, labels, patterns), D);
 }
 
@@ -521,6 +530,7 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
     }
   }
   std::vector<DesignColumn> made;
+  std::size_t cells = 1;
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (!table.contains(names[c])) {
       refuse(names[c], "where do its values come from? Expected levels, a prior, or from = \"FILE.csv\"");
@@ -530,6 +540,11 @@ std::shared_ptr<const Design> make_design(const json& table, const std::vector<C
     if (factorial && column.has_levels() && (column.constant || column.shares.kind != Shares::Kind::equal)) {
       refuse(names[c], "a factorial design has all combinations of levels equally often");
     }
+    if (!factorial || !column.has_levels()) continue;
+    if (column.levels.size() > kMostCells / cells) {
+      refuse("factorial", fmt::format("the levels have more than {} combinations", kMostCells));
+    }
+    cells *= column.levels.size();
   }
   return std::make_shared<GeneratedDesign>(std::move(made), factorial, D);
 }

@@ -51,6 +51,9 @@ class Design {
   // the size that of fill().
   virtual void take_away(Rng&, MutableData) const {}
 
+  // Paths of the files that it was read from.
+  virtual std::vector<std::string> files() const { return {}; }
+
   // As the table [design]; reads back as the same design, without any file.
   virtual nlohmann::json json() const = 0;
 };

@@ -184,6 +184,23 @@ TEST(Design, SaysWhatIsWrong) {
   EXPECT_THROW(make_design({{"x", 1}}, {{"x", ""}}), Error);
 }
 
+// Their number is a product, which may be beyond any number.
+TEST(Design, CrossingsOfTooManyLevelsAreRefused) {
+  for (const int factors : {10, 32, 63, 64}) {
+    json table = {{"factorial", true}};
+    std::vector<Column> columns = {{"y", "what is observed"}};
+    for (int k = 0; k < factors; ++k) {
+      const std::string name = "c" + std::to_string(k);
+      columns.push_back({name, name, Role::design});
+      table[name] = {{"levels", factors == 10 ? json{1, 2, 3, 4} : json{1, 2}}};
+    }
+    const auto error = testing_support::error_of([&] { make_design(table, columns); });
+    ASSERT_TRUE(error) << factors;
+    EXPECT_NE(std::string(error->what()).find("more than 1000000 combinations"), std::string::npos)
+        << error->what();
+  }
+}
+
 constexpr const char* kOwn = R"toml(
 name = "dose"
 n = "uniform(20, 40)"

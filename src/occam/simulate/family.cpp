@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "occam/core/error.hpp"
+#include "occam/core/stop.hpp"
 #include "occam/simulate/call_text.hpp"
 
 namespace occam {
@@ -33,6 +34,7 @@ nlohmann::json Family::identity() const {
 
 void Family::simulate_many(std::span<SimulationRequest> requests) const {
   for (SimulationRequest& request : requests) {
+    end_if_stopped();
     request.rows = simulate(request.theta, request.n, *request.rng, request.out);
   }
 }

@@ -11,6 +11,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/hash.hpp"
 #include "occam/core/suggest.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/simulate/call_text.hpp"
 
 namespace occam {
@@ -41,8 +42,14 @@ void check_names(const ProblemSpec& spec) {
     throw Error(ErrorKind::bad_config, "{}problem '{}' has {} model{}; a comparison needs at least two",
                 place, spec.name, spec.models.size(), spec.models.size() == 1 ? "" : "s");
   }
+  const auto require_plain = [](const std::string& name, const std::string& where) {
+    if (!is_plain(name))
+      throw Error(ErrorKind::bad_config, "{}the name '{}' holds control characters", where, shown(name));
+  };
+  require_plain(spec.name, place);
   std::set<std::string> seen;
   for (const Model& model : spec.models) {
+    require_plain(model.name(), place_of(model.where()));
     if (!seen.insert(model.name()).second) {
       throw Error(ErrorKind::bad_config, "{}problem '{}': two models are named '{}'", place_of(model.where()),
                   spec.name, model.name());

@@ -14,6 +14,7 @@
 #include "occam/core/error.hpp"
 #include "occam/core/suggest.hpp"
 #include "occam/io/file.hpp"
+#include "occam/io/shown.hpp"
 #include "occam/io/toml_file.hpp"
 #include "occam/io/toml_library.hpp"
 #include "occam/simulate/catalogue.hpp"
@@ -285,8 +286,7 @@ class ProblemReader {
   template <class Node>
   void add_column(const Node& node, Column column) {
     const std::string& name = column.name;
-    const bool plain = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
-    if (name.empty() || !plain) fail(node, "columns: a name is empty or holds control characters");
+    if (name.empty() || !is_plain(name)) fail(node, "columns: a name is empty or holds control characters");
     if (is_one_of(name, kTakenColumns)) {
       fail(node,
            fmt::format(

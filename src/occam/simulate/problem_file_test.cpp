@@ -73,8 +73,8 @@ TEST(ProblemFile, PrintsWhatItReads) {
 TEST(ProblemFile, PrintsNamesAndTextsThatNeedQuotes) {
   const auto family = make_family("bernoulli");
   ProblemSpec spec;
-  spec.name = "quotes \" and \\ and\nlines";
-  spec.description = "caf\xc3\xa9";
+  spec.name = "quotes \" and \\";
+  spec.description = "caf\xc3\xa9 and\nlines";
   spec.one_n_per_batch = true;
   spec.models = {Model("M1.5", family), Model("M2+x", make_family("normal"), {{"mu", Prior::fixed(1e-300)}})};
   const Problem problem(spec);

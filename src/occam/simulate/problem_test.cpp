@@ -55,6 +55,8 @@ TEST(Problem, ChecksTheWholeAtConstruction) {
   expect_problem_error([](ProblemSpec& s) { s.models.clear(); }, "has 0 models");
   expect_problem_error([](ProblemSpec& s) { s.models[2] = s.models[0]; }, "two models are named 'free'");
   expect_problem_error([](ProblemSpec& s) { s.name = ""; }, "no name");
+  expect_problem_error([](ProblemSpec& s) { s.name = "a\nb"; },
+                       "the name 'a\\x0ab' holds control characters");
   expect_problem_error([](ProblemSpec& s) { s.model_prior = {0.5, 0.3, 0.3}; }, "sum to 1.1, not to 1");
   expect_problem_error([](ProblemSpec& s) { s.model_prior = {0.5, 0.25, 0.25 + 1e-8}; }, "not to 1");
   expect_problem_error(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "occam/core/error.hpp"
+#include "occam/core/stop.hpp"
 #include "occam/data/labels.hpp"
 #include "occam/simulate/call_text.hpp"
 #include "occam/simulate/usable.hpp"
@@ -15,6 +16,8 @@ namespace occam {
 namespace {
 
 constexpr std::int64_t kLargestShare = 256;  // data sets that a rank gets at a time, where they may be slow
+
+constexpr double kMostValues = 2e9;  // in memory at a time: 8 GB
 
 constexpr std::int64_t kFewestRows = 256;  // of a task, below which lanes of vectors run empty
 
@@ -30,6 +33,22 @@ void check_options(const SimulatorOptions& options, const Problem& problem) {
   const std::int64_t n = options.n.value_or(1);
   must(n >= 1 && n <= SizeDistribution::kLargest, "n", n,
        fmt::format("between 1 and {}", SizeDistribution::kLargest));
+}
+
+// What a data set is to be.
+struct Asked {
+  std::int64_t model, n, rows;
+};
+
+// Before memory is taken for a block of data sets.
+void require_room(std::span<const Asked> sets, std::int64_t columns) {
+  double rows = 0;
+  for (const Asked& one : sets) rows += static_cast<double>(one.rows);
+  if (rows * static_cast<double>(columns) <= kMostValues) return;
+  throw Error(ErrorKind::bad_config,
+              "{} data sets of {:.0f} rows on average, which are simulated together, hold more than {:.0f} "
+              "values; ask for smaller ones",
+              sets.size(), rows / static_cast<double>(sets.size()), kMostValues);
 }
 
 // A stream for something beside the simulation of a data set. The purpose of the simulation goes into the
@@ -129,6 +148,7 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, const Thre
   rngs_.clear();
   theta_offsets_.clear();
   std::int64_t thetas = 0;
+  std::vector<Asked> sets;
   for (std::int64_t b = 0; b < count; ++b) {
     const std::int64_t item = first + b;
     Rng& rng = rngs_.emplace_back(seed_, purpose_, static_cast<std::uint64_t>(item));
@@ -136,11 +156,12 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, const Thre
     const std::int64_t drawn = problem_.sample_model(rng);
     const std::int64_t j = options_.model.value_or(drawn);
     const std::int64_t n = draw_size(rng, item);
-    const Model& model = problem_.models()[static_cast<std::size_t>(j)];
-    out.append(static_cast<std::int32_t>(j), n, problem_.max_rows(j, n));
+    sets.push_back({j, n, problem_.max_rows(j, n)});
     theta_offsets_.push_back(thetas);
-    thetas += static_cast<std::int64_t>(model.parameters().size());
+    thetas += static_cast<std::int64_t>(problem_.models()[static_cast<std::size_t>(j)].parameters().size());
   }
+  require_room(sets, problem_.D());
+  for (const auto& [model, n, rows] : sets) out.append(static_cast<std::int32_t>(model), n, rows);
   thetas_.resize(static_cast<std::size_t>(thetas));
   rows_.assign(static_cast<std::size_t>(count), 0);
   failures_.assign(static_cast<std::size_t>(count), 0);
@@ -275,6 +296,7 @@ void Simulator::simulate(const Task& task) {
   }
   // order_[begin, end) holds the data sets still to be simulated first; those done are swapped behind them.
   for (std::int64_t left = end; left > begin;) {
+    end_if_stopped();
     for (std::int64_t i = begin; i < left; ++i) {
       const std::int64_t b = order_[i];
       draw_parameters(b);

@@ -246,6 +246,22 @@ TEST(Simulator, RefusesOptionsOutOfRange) {
   EXPECT_THROW(simulator.simulate_range(0, -1, pool, batch), Error);
 }
 
+TEST(Simulator, RefusesABlockLargerThanMemory) {
+  SimulatorOptions options;
+  options.n = SizeDistribution::kLargest;
+  Simulator simulator(builtin_problem("beta-binomial"), 1, Purpose::train, options);
+  ThreadPool pool(1);
+  Batch batch;
+  try {
+    simulator.simulate_range(0, 1000, pool, batch);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_config);
+    EXPECT_NE(std::string(error.what()).find("1000 data sets of 100000000 rows"), std::string::npos)
+        << error.what();
+  }
+}
+
 // Slow simulators are watched while a range is made, not only between ranges; data do not depend on it.
 TEST(Simulator, TellsHowManyDataSetsAreDone) {
   Simulator simulator(patchy_problem(), 1, Purpose::test);

@@ -104,6 +104,7 @@ void add_block(Comparator& comparator, const Batch& batch, const RichStatistics&
   ModelPosterior answers = comparator.empty_posterior();
   comparator.add_answers(std::vector<std::string>(static_cast<std::size_t>(batch.size())), data,
                          comparator.outputs(data), answers, nullptr);
+  require_numbers(answers);
   const auto before = static_cast<std::size_t>(input.size());
   const auto F = static_cast<std::size_t>(input.statistics);
   input.values.resize((before + static_cast<std::size_t>(batch.size())) * F);

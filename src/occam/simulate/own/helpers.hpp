@@ -19,7 +19,8 @@ const std::vector<Helper>& helpers();
 // The one that is compiled together with a user's C++ file.
 inline constexpr std::string_view kWorkerSource = "occam/worker_main.cc";
 
-// $XDG_CACHE_HOME/occam, or ~/.cache/occam; made if need be. Error(io) where that is not possible.
+// $XDG_CACHE_HOME/occam, or ~/.cache/occam; made if need be, for this user alone. Error(io) where that is not
+// possible, or where it belongs to somebody else or others can write to it.
 std::string cache_folder();
 
 // A folder in it with all helpers, as this version of the program has them.

@@ -165,8 +165,11 @@ std::vector<std::string> simulator_files(const Problem& problem) {
   return paths;
 }
 
-std::vector<NamedPath> simulator_inputs(const Problem& problem) {
+std::vector<NamedPath> problem_inputs(const Problem& problem) {
   std::vector<NamedPath> inputs;
+  if (problem.design() != nullptr) {
+    for (const std::string& path : problem.design()->files()) inputs.push_back({"design", path});
+  }
   for (const std::string& path : simulator_files(problem)) inputs.push_back({"simulator", path});
   return inputs;
 }

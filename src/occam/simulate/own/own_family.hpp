@@ -95,8 +95,8 @@ std::shared_ptr<const OwnFamily> make_own_family(OwnModel model, WorkerPools& po
 // Paths of all files that the simulators of these models depend on.
 class Problem;
 std::vector<std::string> simulator_files(const Problem& problem);
-// The same as inputs that must not be overwritten (io/same_file.hpp).
-std::vector<NamedPath> simulator_inputs(const Problem& problem);
+// These and the csv of its design, as inputs that must not be overwritten (io/same_file.hpp).
+std::vector<NamedPath> problem_inputs(const Problem& problem);
 
 // The text of a simulator key, for people: "python3 bandit.py". On one line, without control characters.
 std::string simulator_text(const nlohmann::json& simulator);
