@@ -51,8 +51,11 @@ class Processes : public OwnModels {
 
 TEST_F(Processes, AProgramThatNeverStopsWritingIsTold) {
   shell_.write("p.toml", coins("\"yes\""));
-  fails_in_time(simulate_, 65, {"model 'flat' (simulator `yes`)", "row 1 of its answer is 'y'"});
-  shell_.write("p.toml", coins("\"yes 1\""));
+  fails_in_time(simulate_, 65,
+                {"model 'flat' (simulator `yes`)", "it wrote before it was asked for rows", "'y"});
+  script("read line; exec yes");
+  fails_in_time(simulate_, 65, {"row 1 of its answer is 'y'"});
+  script("read line; exec yes 1");
   fails_in_time(simulate_, 65, {"it wrote more than the 4 rows asked for: '1"});
   script("read line; yes >&2", "simulator_timeout_s = 0.5");
   fails_in_time(simulate_, 65, {"it gave no answer within 0.5 s (simulator_timeout_s)", "\n  y\n"});

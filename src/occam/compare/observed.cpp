@@ -139,7 +139,8 @@ std::string file_stem(const std::string& path) {
 
 class CsvDataSets {
  public:
-  CsvDataSets(CsvReader reader, const ObservedOptions& options, std::string default_id)
+  // `notes`: as for open_csv.
+  CsvDataSets(CsvReader reader, const ObservedOptions& options, std::string default_id, ProgressSink* notes)
       : reader_(std::move(reader)),
         options_(options),
         default_id_(std::move(default_id)),
@@ -153,7 +154,7 @@ class CsvDataSets {
         std::find(options.columns.begin(), options.columns.end(), "dataset") != options.columns.end();
     if (by_.empty() && options.by_dataset && !reserved && reader_.has_column("dataset"))
       by_.push_back(reader_.column_index("dataset"));
-    if (by_.empty() && options.by_dataset && !reserved) say_of_other_case(options.notes);
+    if (by_.empty() && options.by_dataset && !reserved) say_of_other_case(notes);
     whose_ = by_;
     if (group_) whose_.push_back(*group_);
   }
@@ -281,7 +282,7 @@ CsvDataSets open_csv(const ObservedCsv& file, const ObservedOptions& options, Pr
   CsvOptions csv;
   csv.format = options.csv;
   csv.notes = notes;
-  return {file.open(csv), options, file.id};
+  return {file.open(csv), options, file.id, notes};
 }
 
 ObservedCsv csv_at(const std::string& path) {

@@ -95,9 +95,7 @@ with open("predictions.csv", "w", newline="") as file:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["true", "n"] + ["p_" + m for m in NAMES] + ["u"] + ["exact_" + m for m in NAMES])
     for k in range(K):
-        # By name and by index, as both are allowed.
-        label = NAMES[truth[k]] if k % 2 == 0 else truth[k]
-        writer.writerow([label, n[k]] + [repr(float(x)) for x in p[k]] + [repr(float(u[k]))]
+        writer.writerow([NAMES[truth[k]], n[k]] + [repr(float(x)) for x in p[k]] + [repr(float(u[k]))]
                         + [repr(float(x)) for x in exact[k]])
 meta = np.frombuffer(json.dumps({"models": NAMES}).encode(), dtype=np.uint8)
 np.savez("predictions.npz", p=p, true=truth, n=n, u=u, exact=exact, meta=meta)
