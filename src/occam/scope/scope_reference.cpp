@@ -38,9 +38,6 @@ constexpr std::size_t kLookedAt = 500;
 constexpr double kLeastSpread = 0.2;  // of scores, whatever the design, as a part of the usual one
 constexpr std::size_t kRangeBands = 8;
 constexpr std::size_t kScaleKnots = 16;
-constexpr std::size_t kPerKnot = 50;  // at least, of points
-// What is usual for the points of one of so many parts is learned from the others.
-constexpr std::size_t kParts = 10;
 
 std::size_t window_of(std::size_t cell) {
   return std::min(cell, std::clamp(cell / 8, kSmallestWindow, kLargestWindow));
@@ -142,26 +139,24 @@ double ScopeReference::Scale::standardised(double score, double rows) const {
 
 // Equal numbers of data sets between two knots, as far as sizes allow.
 ScopeReference::Scale ScopeReference::learn_scale(std::span<const ScopePoint> points,
-                                                  std::span<const Scores> scores, double Scores::*which,
-                                                  std::vector<std::size_t> places) {
-  std::stable_sort(places.begin(), places.end(),
+                                                  const std::vector<double>& scores) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
                    [&](auto a, auto b) { return points[a].rows < points[b].rows; });
-  const std::size_t knots = std::clamp<std::size_t>(points.size() / kPerKnot, 1, kScaleKnots);
   Scale scale;
-  for (std::size_t k = 0; k < knots; ++k) {
-    const std::size_t first = places.size() * k / knots;
-    const std::size_t last = places.size() * (k + 1) / knots;
+  for (std::size_t k = 0; k < kScaleKnots; ++k) {
+    const std::size_t first = order.size() * k / kScaleKnots;
+    const std::size_t last = order.size() * (k + 1) / kScaleKnots;
     if (first == last) continue;
     double x = 0, mean = 0, squares = 0;
     const auto count = static_cast<double>(last - first);
     for (std::size_t i = first; i < last; ++i) {
-      x += std::log(static_cast<double>(points[places[i]].rows)) / count;
-      mean += scores[places[i]].*which / count;
+      x += std::log(static_cast<double>(points[order[i]].rows)) / count;
+      mean += scores[order[i]] / count;
     }
-    for (std::size_t i = first; i < last; ++i) {
-      const double off = scores[places[i]].*which - mean;
-      squares += off * off / count;
-    }
+    for (std::size_t i = first; i < last; ++i)
+      squares += (scores[order[i]] - mean) * (scores[order[i]] - mean) / count;
     if (!scale.log_rows.empty() && static_cast<float>(x) <= scale.log_rows.back()) continue;
     scale.log_rows.push_back(static_cast<float>(x));
     scale.mean.push_back(static_cast<float>(mean));
@@ -187,21 +182,20 @@ double ScopeReference::joined(double summary, double sketch, const ScopePoint& p
 
 // Scores rise where few observations of a level make for noisy statistics; brought to one scale, those of
 // unlike designs can be ranked together.
-void ScopeReference::learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores,
-                                        const std::vector<std::size_t>& places) {
+void ScopeReference::learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores) {
   if (K_ == 0) return;
-  std::vector<float> both, given;
-  for (const std::size_t k : places) {
-    given.insert(given.end(), points[k].given.begin(), points[k].given.end());
+  std::vector<float> both;
+  for (std::size_t k = 0; k < points.size(); ++k) {
     const auto rows = static_cast<double>(points[k].rows);
     both.push_back(static_cast<float>(summary_scale_.standardised(scores[k].summary, rows)));
     both.push_back(static_cast<float>(raw_scale_.standardised(scores[k].sketch, rows)));
   }
+  const std::vector<float> given = joined_features(points, &ScopePoint::given);
   const auto G = static_cast<std::int64_t>(points[0].given.size());
   score_effect_ = DesignEffect::learn(both, 2, given, G);
   score_effect_.remove(both, given);
   std::array<double, 2> sum{}, deviation{};
-  const auto count = static_cast<double>(places.size());
+  const auto count = static_cast<double>(points.size());
   for (std::size_t i = 0; i < both.size(); ++i) sum[i % 2] += both[i] / count;
   for (std::size_t i = 0; i < both.size(); ++i) {
     both[i] = std::fabs(both[i] - static_cast<float>(sum[i % 2]));
@@ -212,39 +206,26 @@ void ScopeReference::learn_design_scale(std::span<const ScopePoint> points, std:
              static_cast<float>(std::max(deviation[1], 1e-3))};
 }
 
-void ScopeReference::learn_usual(std::span<const ScopePoint> points, std::span<const Scores> scores,
-                                 const std::vector<std::size_t>& places) {
-  summary_scale_ = learn_scale(points, scores, &Scores::summary, places);
-  raw_scale_ = learn_scale(points, scores, &Scores::sketch, places);
-  learn_design_scale(points, scores, places);
-}
-
-ScopeReference::Calibration ScopeReference::calibration_point(const ScopePoint& point,
-                                                              const Scores& s) const {
-  const auto j = static_cast<std::size_t>(point.model);
-  const double all = joined(s.summary, s.sketch, point);
-  const double own =
-      s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], point);
-  return {static_cast<float>(point.rows), static_cast<float>(all), static_cast<float>(own), point.best,
-          point.model};
-}
-
-// Ranks hold only where a point of the calibration is to the scales what an observed data set is: one that
-// they were not learned from. Of few points, those that were would all look more usual than any other.
 void ScopeReference::calibrate(std::span<const ScopePoint> points, std::span<const Scores> scores) {
-  calibration_.resize(points.size());
-  std::vector<std::size_t> part, others, all(points.size());
-  std::iota(all.begin(), all.end(), 0);
-  for (std::size_t p = 0; p < kParts; ++p) {
-    part.clear();
-    others.clear();
-    for (const std::size_t k : all) (k % kParts == p ? part : others).push_back(k);
-    learn_usual(points, scores, others);
-    for (const std::size_t k : part) calibration_[k] = calibration_point(points[k], scores[k]);
+  std::vector<double> summary, raw;
+  for (const Scores& s : scores) {
+    summary.push_back(s.summary);
+    raw.push_back(s.sketch);
   }
-  learn_usual(points, scores, all);
-  for (const ScopePoint& point : points)
+  summary_scale_ = learn_scale(points, summary);
+  raw_scale_ = learn_scale(points, raw);
+  learn_design_scale(points, scores);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const ScopePoint& point = points[k];
+    const Scores& s = scores[k];
+    const auto j = static_cast<std::size_t>(point.model);
+    const double all = joined(s.summary, s.sketch, point);
+    const double own =
+        s.summary_by_model.empty() ? all : joined(s.summary_by_model[j], s.sketch_by_model[j], point);
+    calibration_.push_back({static_cast<float>(point.rows), static_cast<float>(all), static_cast<float>(own),
+                            point.best, point.model});
     calibration_design_.insert(calibration_design_.end(), point.design.begin(), point.design.end());
+  }
   sort_cells();
   learn_near();
 }

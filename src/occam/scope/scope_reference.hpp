@@ -87,14 +87,8 @@ class ScopeReference {
   };
   void read_calibration(const Safetensors& contents);
   void read_ranges(const Safetensors& contents);
-  // Of `scores`, those of the points at these places.
-  static Scale learn_scale(std::span<const ScopePoint> points, std::span<const Scores> scores,
-                           double Scores::*which, std::vector<std::size_t> places);
-  void learn_usual(std::span<const ScopePoint> points, std::span<const Scores> scores,
-                   const std::vector<std::size_t>& places);
-  void learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores,
-                          const std::vector<std::size_t>& places);
-  Calibration calibration_point(const ScopePoint& point, const Scores& scores) const;
+  static Scale learn_scale(std::span<const ScopePoint> points, const std::vector<double>& scores);
+  void learn_design_scale(std::span<const ScopePoint> points, std::span<const Scores> scores);
   double standardised(std::size_t which, double score, const ScopePoint& point) const;
   double joined(double summary, double sketch, const ScopePoint& point) const;
   ScopeAnswer judge(const ScopePoint& point, const Scores& scores) const;
