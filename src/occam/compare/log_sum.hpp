@@ -28,8 +28,8 @@ struct LogSum {
 inline bool usable_answer(std::span<const double> log_alpha) {
   constexpr double kLargest = 1e6;
   const auto is_nan = [](double x) { return std::isnan(x); };
-  return std::ranges::none_of(log_alpha, is_nan) &&
-         std::abs(*std::ranges::max_element(log_alpha)) <= kLargest;
+  return std::none_of(log_alpha.begin(), log_alpha.end(), is_nan) &&
+         std::abs(*std::max_element(log_alpha.begin(), log_alpha.end())) <= kLargest;
 }
 
 }  // namespace occam

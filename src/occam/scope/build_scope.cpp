@@ -51,7 +51,9 @@ class Simulations {
 // A network of huge weights may answer what is not a number, next to which nothing lies.
 void require_numbers(const ScopePoint& point) {
   const auto finite = [](float x) { return std::isfinite(x); };
-  if (std::ranges::all_of(point.summary, finite) && std::ranges::all_of(point.sketch, finite)) return;
+  if (std::all_of(point.summary.begin(), point.summary.end(), finite) &&
+      std::all_of(point.sketch.begin(), point.sketch.end(), finite))
+    return;
   throw Error(
       ErrorKind::bad_data,
       "the network's summary of a data set of {} observations, or a statistic of it, is not a number; "

@@ -41,7 +41,8 @@ namespace {
 void require_finite(const Safetensors& contents) {
   for (const auto& [name, array] : contents.tensors) {
     if (array.dtype != DType::float32) continue;
-    if (std::ranges::all_of(array.view<float>(), [](float x) { return std::isfinite(x); })) continue;
+    const auto values = array.view<float>();
+    if (std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) continue;
     throw Error(ErrorKind::bad_data, "the scope reference is not usable: '{}' holds what is not a number",
                 name);
   }
