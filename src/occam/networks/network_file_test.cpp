@@ -115,7 +115,7 @@ TEST(NetworkFile, RefusesWhatIsForeignNewerOrDamaged) {
 
 TEST(NetworkFile, KeepsItsLabels) {
   NetworkFile file = example_network();
-  EXPECT_EQ(network_to_safetensors(file).metadata.at("description").find("labels"), std::string::npos);
+  EXPECT_EQ(network_to_safetensors(file).metadata.at("description").find("\"labels\":["), std::string::npos);
   for (const LabelGroups& labels : {LabelGroups{{1}}, LabelGroups{{0}, {1}}, LabelGroups{{0, 1}}}) {
     file.labels = labels;
     EXPECT_EQ(network_from_safetensors(network_to_safetensors(file), "n.occam").labels, labels);

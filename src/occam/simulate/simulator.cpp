@@ -35,20 +35,13 @@ void check_options(const SimulatorOptions& options, const Problem& problem) {
        fmt::format("between 1 and {}", SizeDistribution::kLargest));
 }
 
-// What a data set is to be.
-struct Asked {
-  std::int64_t model, n, rows;
-};
-
-// Before memory is taken for a block of data sets.
-void require_room(std::span<const Asked> sets, std::int64_t columns) {
-  double rows = 0;
-  for (const Asked& one : sets) rows += static_cast<double>(one.rows);
+// Before memory is taken for so many data sets.
+void require_room(std::size_t sets, double rows, std::int64_t columns) {
   if (rows * static_cast<double>(columns) <= kMostValues) return;
   throw Error(ErrorKind::bad_config,
               "{} data sets of {:.0f} rows on average, which are simulated together, hold more than {:.0f} "
               "values; ask for smaller ones",
-              sets.size(), rows / static_cast<double>(sets.size()), kMostValues);
+              sets, rows / static_cast<double>(sets), kMostValues);
 }
 
 // A stream for something beside the simulation of a data set. The purpose of the simulation goes into the
@@ -148,7 +141,8 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, const Thre
   rngs_.clear();
   theta_offsets_.clear();
   std::int64_t thetas = 0;
-  std::vector<Asked> sets;
+  asked_.clear();
+  double rows = 0;
   for (std::int64_t b = 0; b < count; ++b) {
     const std::int64_t item = first + b;
     Rng& rng = rngs_.emplace_back(seed_, purpose_, static_cast<std::uint64_t>(item));
@@ -156,12 +150,13 @@ void Simulator::prepare_range(std::int64_t first, std::int64_t count, const Thre
     const std::int64_t drawn = problem_.sample_model(rng);
     const std::int64_t j = options_.model.value_or(drawn);
     const std::int64_t n = draw_size(rng, item);
-    sets.push_back({j, n, problem_.max_rows(j, n)});
+    asked_.push_back({static_cast<std::int32_t>(j), n, problem_.max_rows(j, n)});
+    rows += static_cast<double>(asked_.back().rows);
     theta_offsets_.push_back(thetas);
     thetas += static_cast<std::int64_t>(problem_.models()[static_cast<std::size_t>(j)].parameters().size());
   }
-  require_room(sets, problem_.D());
-  for (const auto& [model, n, rows] : sets) out.append(static_cast<std::int32_t>(model), n, rows);
+  require_room(asked_.size(), rows, problem_.D());
+  for (const Asked& one : asked_) out.append(one.model, one.n, one.rows);
   thetas_.resize(static_cast<std::size_t>(thetas));
   rows_.assign(static_cast<std::size_t>(count), 0);
   failures_.assign(static_cast<std::size_t>(count), 0);

@@ -68,6 +68,10 @@ class Simulator {
   void finish();
 
  private:
+  struct Asked {
+    std::int32_t model;
+    std::int64_t n, rows;
+  };
   struct Task {
     std::int64_t begin;  // into order_
     std::int64_t end;
@@ -100,6 +104,7 @@ class Simulator {
   std::vector<double> thetas_;               // all parameters of each data set, fixed ones included
   std::vector<std::int64_t> rows_;           // (B) rows written
   std::vector<std::int64_t> failures_;       // (B)
+  std::vector<Asked> asked_;                 // (B) what data sets are to be
   std::vector<std::int64_t> order_;          // (B) data sets by family, then by falling N
   std::vector<SimulationRequest> requests_;  // (B) in that order
   std::vector<Task> tasks_;
