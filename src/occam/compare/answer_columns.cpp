@@ -61,7 +61,9 @@ std::vector<AnswerColumn> make_columns() {
       {"flag", Per::data_set, "Flag", "why the answer should not be trusted; empty where nothing is wrong",
        "", always, [](const Row& r, std::int64_t) { return flag_of(r); }},
       {"note", Per::data_set, "Note",
-       "what to know about the data: values outside the range trained on, rows left out", "", always,
+       "what to know about the data: values outside the range trained on, or not whole where all were, rows "
+       "left out",
+       "", always,
        [](const Row& r, std::int64_t) {
          return r.extras.notes.empty() ? std::string() : r.extras.notes[at(r.b)];
        }},
