@@ -143,7 +143,7 @@ TrainingProgress read_checkpoint(const std::string& path, const json& identity, 
                                  std::int64_t models, LearningState& state) {
   const Safetensors contents = read_safetensors(path);
   const auto refuse = [&](const std::string& why) -> Error {
-    return Error(ErrorKind::bad_config, "{}: {}; remove it or train without --resume", path, why);
+    return Error(ErrorKind::bad_config, "{}: {}; remove it to begin anew", path, why);
   };
   if (const std::string why = foreign(contents); !why.empty()) throw refuse(why);
   const auto told = [&](const char* key) {

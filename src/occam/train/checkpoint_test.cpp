@@ -49,7 +49,7 @@ class Checkpoint : public ::testing::Test {
     if (!error) return "accepted";
     EXPECT_EQ(error->kind(), ErrorKind::bad_config) << error->what();
     EXPECT_TRUE(std::string(error->what()).starts_with(path_)) << error->what();
-    EXPECT_NE(std::string(error->what()).find("remove it or train without --resume"), std::string::npos);
+    EXPECT_NE(std::string(error->what()).find("remove it to begin anew"), std::string::npos);
     return error->what();
   }
 
